@@ -1,0 +1,215 @@
+"""Records: what one run left behind, one JSON file each, written whole or not at all."""
+
+from __future__ import annotations
+
+import gzip
+from collections.abc import Iterator
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from problems import answer as answers
+from problems.files import FileError, decode, encode, read, write_atomically
+
+Termination = Literal["completed", "time-limit", "memory-limit", "crash", "error", "no-answer"]
+
+
+class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """One run of one entry on one instance under one seed.
+
+    Attributes
+    ----------
+    key : str
+        What makes a run the same run: :func:`key_of`.
+    instance, digest, problem, family : str
+        Id, SHA-256 of the resolved content, problem and family of the instance.
+    entry, method, options : str, str, dict
+        Label with the options that were given, ``annealing[restarts=4]``; its parts, all options
+        with their values.
+    source : str
+        SHA-256 of the file of a method that is not the suite's own.
+    time_limit_s, memory_limit_bytes, threads, seed, suite
+        Conditions; `suite` is the version of the suite.
+    termination : str
+        How the run ended. ``completed``: the method returned within the limit (and an answer had
+        come); ``no-answer``: it returned without ever giving one; ``error``: it raised;
+        ``crash``: it died by a signal or left by itself.
+    signal, error : str
+        Name of the signal; traceback or reason.
+    check : {'ok', 'invalid', 'none'}
+        Verdict on the last answer within the limit; `violations` are (rule, what is wrong).
+    objective : float or None
+        Checked objective in seconds; None unless `check` is ``ok``.
+    answer : str
+        SHA-256 of the stored answer.
+    completed_by_dispatch : bool
+        The answer was a mapping only; list scheduling gave the orders (`latency`).
+    claim, claimed_objective, claimed_bound, claim_note
+        What the method said of itself; never used for a ranking.
+    load_s, warm_s : float
+        Before the clock: start of the process to the loaded instance; warm-up of compiled code.
+    wall_s, cpu_s, check_s : float
+        Clock of the run; CPU time of its process tree; the checker's time.
+    overrun_s : float
+        From the limit to the end of the last process; 0 within the limit.
+    peak_bytes : int
+        Largest resident memory of the process tree that was sampled.
+    orphans : int
+        Processes that the run left behind and that were ended.
+    trace, bounds : list of (seconds, seconds)
+        Improving checked objectives, and reported bounds, against the run's clock.
+    log : str
+        End of what the method printed.
+    environment, date : str
+        Digest of the environment of the batch; UTC, ISO 8601.
+    """
+
+    format: Literal["placebench-record/1"]
+    key: str
+    instance: str
+    digest: str
+    problem: str
+    family: str
+    entry: str
+    method: str
+    options: dict[str, Any]
+    seed: int
+    time_limit_s: float
+    memory_limit_bytes: int | None
+    threads: int
+    suite: str
+    termination: Termination
+    check: Literal["ok", "invalid", "none"]
+    environment: str
+    date: str
+    source: str = ""
+    signal: str = ""
+    error: str = ""
+    violations: list[tuple[str, str]] = []
+    objective: float | None = None
+    answer: str = ""
+    completed_by_dispatch: bool = False
+    claim: str = ""
+    claimed_objective: float | None = None
+    claimed_bound: float | None = None
+    claim_note: str = ""
+    load_s: float = 0.0
+    warm_s: float = 0.0
+    wall_s: float = 0.0
+    cpu_s: float = 0.0
+    check_s: float = 0.0
+    overrun_s: float = 0.0
+    peak_bytes: int = 0
+    orphans: int = 0
+    trace: list[tuple[float, float]] = []
+    bounds: list[tuple[float, float]] = []
+    log: str = ""
+
+    @property
+    def good(self) -> bool:
+        """Whether the record may be reused instead of running again."""
+        return self.check == "ok" and self.termination in ("completed", "time-limit")
+
+
+def key_of(
+    *,
+    digest: str,
+    method: str,
+    options: dict[str, Any],
+    source: str,
+    seed: int,
+    time_limit_s: float,
+    memory_limit_bytes: int | None,
+    threads: int,
+    suite: str,
+) -> str:
+    """SHA-256 over everything that makes two runs the same run."""
+    return sha256(
+        encode(
+            [
+                "placebench-record/1", digest, method, options, source, seed,
+                float(time_limit_s), memory_limit_bytes, threads, suite,
+            ]
+        )
+    ).hexdigest()  # fmt: skip
+
+
+class Store:
+    """A folder of records, answers and environments.
+
+    ``records/ab/KEY.json``, ``answers/ab/SHA.json.gz``, ``environments/SHA.json``: every file is
+    named by its content or key and replaced atomically, so that a killed harness, or two at once,
+    leave only whole files.
+    """
+
+    def __init__(self, root: str | Path) -> None:
+        self.root = Path(root)
+
+    def put(self, record: Record) -> None:
+        """Write a record; replaces an older one with the same key."""
+        write_atomically(self._record_path(record.key), encode(record) + b"\n")
+
+    def get(self, key: str) -> Record | None:
+        """The record of a key; None where there is none, or a file that is no record."""
+        path = self._record_path(key)
+        if not path.exists():
+            return None
+        try:
+            return read(path, Record)
+        except FileError:
+            return None  # not ours, or of an older format: the run is simply done again
+
+    def records(self) -> Iterator[Record]:
+        """All records, by key.
+
+        Raises
+        ------
+        FileError
+            If a file in the folder is no record.
+        """
+        for path in sorted(self.root.glob("records/*/*.json")):
+            yield read(path, Record)
+
+    def put_answer(self, file: answers.AnswerFile) -> str:
+        """Store an answer under its digest; returns the digest."""
+        name = answers.digest(file)
+        path = self._answer_path(name)
+        if not path.exists():
+            write_atomically(path, gzip.compress(encode(file), 9, mtime=0))
+        return name
+
+    def get_answer(self, name: str) -> answers.AnswerFile:
+        """Read a stored answer and verify its digest.
+
+        Raises
+        ------
+        FileError
+            If it is missing, unreadable or not what its name says.
+        """
+        path = self._answer_path(name)
+        file = read(path, answers.AnswerFile)
+        if answers.digest(file) != name:
+            raise FileError(f"{path}: the content does not have the digest in its name")
+        return file
+
+    def put_environment(self, environment: dict[str, Any]) -> str:
+        """Store the description of an environment; returns its digest."""
+        data = encode(environment)
+        name = sha256(data).hexdigest()
+        path = self.root / "environments" / f"{name}.json"
+        if not path.exists():
+            write_atomically(path, data + b"\n")
+        return name
+
+    def get_environment(self, name: str) -> dict[str, Any]:
+        """Read the description of an environment."""
+        path = self.root / "environments" / f"{name}.json"
+        return decode(path.read_bytes(), dict[str, Any], str(path))
+
+    def _record_path(self, key: str) -> Path:
+        return self.root / "records" / key[:2] / f"{key}.json"
+
+    def _answer_path(self, name: str) -> Path:
+        return self.root / "answers" / name[:2] / f"{name}.json.gz"

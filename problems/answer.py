@@ -1,0 +1,103 @@
+"""Answers: what a method returns and what files carry."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Any, Literal
+
+import msgspec
+import numpy as np
+
+from problems.files import FileError, encode
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """A placement.
+
+    Attributes
+    ----------
+    device : int64 array, shape (n,)
+        Device of every node.
+    order : tuple of int64 arrays, one a device, or None
+        `latency` only: the nodes of every device in the order in which it runs them. None: the
+        mapping is completed by :func:`problems.latency.dispatch`.
+    start : float64 array, shape (n,), or None
+        Claimed start times in seconds; checked, never believed.
+    """
+
+    device: np.ndarray
+    order: tuple[np.ndarray, ...] | None = None
+    start: np.ndarray | None = None
+
+    @staticmethod
+    def of(
+        device: Sequence[int] | np.ndarray,
+        order: Sequence[Sequence[int] | np.ndarray] | None = None,
+        start: Sequence[float] | np.ndarray | None = None,
+    ) -> Answer:
+        """Build an answer from any sequences (copied)."""
+        return Answer(
+            np.array(device, np.int64),
+            None if order is None else tuple(np.array(each, np.int64) for each in order),
+            None if start is None else np.array(start, float),
+        )
+
+
+class AnswerFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """A serialized answer; `instance` is the digest of the instance that it answers."""
+
+    format: Literal["placebench-answer/1"]
+    instance: str
+    device: list[int]
+    order: list[list[int]] | None = None
+    start: list[float] | None = None
+
+
+def to_file(answer: Answer, instance_digest: str) -> AnswerFile:
+    """Serialize an answer.
+
+    Raises
+    ------
+    FileError
+        If the answer has no serial form: wrong types or dimensions, numbers that are not finite.
+    """
+    order = answer.order
+    plain: dict[str, Any] = {
+        "format": "placebench-answer/1",
+        "instance": instance_digest,
+        "device": _plain(answer.device),
+        "order": None if order is None else [_plain(each) for each in order],
+        "start": None if answer.start is None else _plain(answer.start),
+    }
+    try:
+        file = msgspec.convert(plain, AnswerFile)
+        encode(file)
+    except (ValueError, OverflowError) as error:  # includes msgspec.ValidationError
+        raise FileError(f"answer: {error}") from None
+    return file
+
+
+def _plain(values: Any) -> Any:
+    return values.tolist() if isinstance(values, np.ndarray) else list(values)
+
+
+def from_file(file: AnswerFile) -> Answer:
+    """The answer in a file; whether it fits an instance is for the checker to say.
+
+    Raises
+    ------
+    FileError
+        If a number does not fit 64 bits.
+    """
+    try:
+        return Answer.of(file.device, file.order, file.start)
+    except OverflowError as error:
+        raise FileError(f"answer: {error}") from None
+
+
+def digest(file: AnswerFile) -> str:
+    """SHA-256 of the canonical form: the address of a stored answer."""
+    return sha256(encode(file)).hexdigest()

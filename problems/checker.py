@@ -1,0 +1,315 @@
+"""The judge: slow, obvious, and independent of the compiled evaluators.
+
+Plain Python over the instance's arrays; imports no evaluator. Tests hold it and the evaluators
+together. What a method says about its own answer plays no part here.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from problems.answer import Answer
+from problems.instance import Instance
+from problems.rules import LatencyRules, ThroughputRules
+
+# Claimed start times may round differently from ours; one part in 10**9 is far below any effect
+# that is measured and far above double rounding.
+START_TOLERANCE = 1e-9
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the checker found.
+
+    Attributes
+    ----------
+    objective : float or None
+        Seconds; None where the answer is invalid.
+    violations : tuple of (str, str)
+        Broken rules, each as (rule, what is wrong with names), in the order of checking.
+    """
+
+    objective: float | None
+    violations: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def valid(self) -> bool:
+        """Whether no rule is broken."""
+        return not self.violations
+
+
+def check(instance: Instance, answer: Answer) -> Verdict:
+    """Judge an answer.
+
+    Returns
+    -------
+    Verdict
+        The objective in seconds, or the rules that are broken: ``shape``, ``device``, ``support``,
+        ``colocate``, ``memory``, ``contiguous`` (throughput), ``order``, ``start`` (latency).
+    """
+    shape = _shape_violations(instance, answer)
+    if shape:
+        return Verdict(None, tuple(shape))
+    device = [int(k) for k in answer.device]
+    violations = [
+        *_support_violations(instance, device),
+        *_colocate_violations(instance, device),
+        *_memory_violations(instance, device),
+    ]
+    rules = instance.rules
+    if isinstance(rules, ThroughputRules):
+        if rules.contiguous:
+            violations += _contiguous_violations(instance, device)
+        return _verdict(violations, lambda: _period(instance, rules, device))
+    assert isinstance(rules, LatencyRules)
+    order = _dispatch(instance, device) if answer.order is None else _orders(answer)
+    violations += _order_violations(instance, device, order)
+    if violations:
+        return Verdict(None, tuple(violations))
+    start = _earliest_starts(instance, device, order)
+    if start is None:
+        return Verdict(None, (("order", "the orders of the devices and the edges close a cycle"),))
+    if answer.start is not None:
+        claimed = [float(t) for t in answer.start]
+        violations += _start_violations(instance, device, order, claimed)
+        start = claimed
+    return _verdict(violations, lambda: _finish(instance, device, start))
+
+
+def _verdict(violations: list[tuple[str, str]], objective: Any) -> Verdict:
+    if violations:
+        return Verdict(None, tuple(violations))
+    value = float(objective())
+    if not math.isfinite(value):
+        return Verdict(None, (("support", f"the objective is {value}"),))
+    return Verdict(value)
+
+
+def _shape_violations(instance: Instance, answer: Answer) -> list[tuple[str, str]]:
+    device = np.asarray(answer.device)
+    if device.shape != (instance.n,):
+        return [("shape", f"`device` has shape {device.shape}, not ({instance.n},)")]
+    if device.dtype.kind not in "iu":
+        return [("shape", f"`device` holds {device.dtype}, not integers")]
+    for v, k in enumerate(device.tolist()):
+        if not 0 <= k < instance.K:
+            name = instance.names[v]
+            return [("device", f"node {v} ({name!r}) is on device {k}, not 0..{instance.K - 1}")]
+    if instance.problem != "latency":
+        if answer.order is not None or answer.start is not None:
+            return [("shape", f"a {instance.problem} answer has no `order` and no `start`")]
+        return []
+    if answer.order is not None and len(answer.order) != instance.K:
+        return [("shape", f"`order` lists {len(answer.order)} devices, not {instance.K}")]
+    if answer.start is not None:
+        if np.shape(answer.start) != (instance.n,):
+            return [("shape", f"`start` has shape {np.shape(answer.start)}, not ({instance.n},)")]
+        for v, t in enumerate(answer.start):
+            if not math.isfinite(t):
+                return [("start", f"node {v} ({instance.names[v]!r}) starts at {t}")]
+    return []
+
+
+def _support_violations(instance: Instance, device: list[int]) -> list[tuple[str, str]]:
+    for v, k in enumerate(device):
+        if not math.isfinite(instance.time[v, k]):
+            where = f"node {v} ({instance.names[v]!r}) does not run on {instance.device_names[k]!r}"
+            return [("support", where)]
+    return []
+
+
+def _colocate_violations(instance: Instance, device: list[int]) -> list[tuple[str, str]]:
+    first: dict[int, int] = {}
+    for v, k in enumerate(device):
+        u = first.setdefault(int(instance.group[v]), v)
+        if device[u] != k:
+            names = f"{instance.names[u]!r} and {instance.names[v]!r}"
+            return [("colocate", f"nodes {u} and {v} ({names}) belong on one device")]
+    return []
+
+
+def _memory_violations(instance: Instance, device: list[int]) -> list[tuple[str, str]]:
+    use = [0] * instance.K
+    for v, k in enumerate(device):
+        use[k] += int(instance.node_bytes[v])
+    for i, size in enumerate(instance.shared_bytes.tolist()):
+        readers = instance.shared_node[instance.shared_ptr[i] : instance.shared_ptr[i + 1]]
+        for k in {device[v] for v in readers.tolist()}:
+            use[k] += size
+    return [
+        ("memory", f"device {instance.device_names[k]!r} holds {use[k]} of {limit:.0f} bytes")
+        for k, limit in enumerate(instance.memory.tolist())
+        if use[k] > limit
+    ]
+
+
+def _contiguous_violations(instance: Instance, device: list[int]) -> list[tuple[str, str]]:
+    has_forward = {
+        int(g) for g, f in zip(instance.group, instance.phase, strict=True) if f == 0
+    }  # the other groups take part in the order through a stand-in
+    follows: dict[int, set[int]] = {k: set() for k in range(instance.K)}
+    for u, v in instance.edges.tolist():
+        both = int(instance.phase[u]), int(instance.phase[v])
+        if both == (0, 0):
+            follows[device[u]].add(device[v])
+        elif both == (1, 1) and not {int(instance.group[u]), int(instance.group[v])} <= has_forward:
+            follows[device[v]].add(device[u])
+    left = set(follows)
+    while left:
+        first = [k for k in sorted(left) if not any(k in follows[j] for j in left if j != k)]
+        if not first:
+            names = ", ".join(repr(instance.device_names[k]) for k in sorted(left))
+            return [("contiguous", f"the flow between devices closes a cycle among {names}")]
+        left -= set(first)
+    return []
+
+
+def _period(instance: Instance, rules: ThroughputRules, device: list[int]) -> float:
+    consumers: list[set[int]] = [set() for _ in range(instance.n)]
+    for u, v in instance.edges.tolist():
+        consumers[u].add(device[v])
+    total = 0.0
+    for phases in ([0], [1]) if rules.split_phases else ([0, 1],):
+        nodes = [v for v in range(instance.n) if instance.phase[v] in phases]
+        worst = 0.0
+        for k in range(instance.K):
+            compute = math.fsum(instance.time[v, k] for v in nodes if device[v] == k)
+            received: list[float] = []
+            sent: list[float] = []
+            for u in nodes if not instance.host[k] else []:
+                away = sorted(consumers[u] - {device[u]})
+                if device[u] == k and instance.staged and away:
+                    sent.append(instance.link_time[instance.port[k], u])
+                elif device[u] == k and not instance.staged:
+                    sent += [instance.link_time[instance.wire[k, to], u] for to in away]
+                elif k in away and instance.staged:
+                    received.append(instance.link_time[instance.port[k], u])
+                elif k in away:
+                    received.append(instance.link_time[instance.wire[device[u], k], u])
+            into, out = math.fsum(received), math.fsum(sent)
+            load = {
+                "none": compute + into + out,
+                "half": max(compute, into + out),
+                "full": max(compute, into, out),
+            }[rules.overlap]
+            worst = max(worst, load)
+        total += worst
+    return total
+
+
+def _delay(instance: Instance, u: int, k: int, to: int) -> float:
+    if k == to:
+        return 0.0
+    if instance.staged:
+        out, into = instance.link_time[instance.port[[k, to]], u]
+        return float(out + into)
+    return float(instance.link_time[instance.wire[k, to], u])
+
+
+def _orders(answer: Answer) -> list[list[int]]:
+    assert answer.order is not None
+    return [[int(v) for v in nodes] for nodes in answer.order]
+
+
+def _dispatch(instance: Instance, device: list[int]) -> list[list[int]]:
+    """List scheduling by upward rank under the mapping, ties by node index."""
+    rank = [0.0] * instance.n
+    longest = [0.0] * instance.n
+    for u, v in reversed(instance.edges.tolist()):  # sorted by u, and u < v: v is final before u
+        rank[v] = float(instance.time[v, device[v]]) + longest[v]
+        longest[u] = max(longest[u], _delay(instance, u, device[u], device[v]) + rank[v])
+    for v in range(instance.n):
+        rank[v] = float(instance.time[v, device[v]]) + longest[v]
+    sequence = sorted(range(instance.n), key=lambda v: (-rank[v], v))
+    return [[v for v in sequence if device[v] == k] for k in range(instance.K)]
+
+
+def _order_violations(
+    instance: Instance, device: list[int], order: list[list[int]]
+) -> list[tuple[str, str]]:
+    listed: set[int] = set()
+    for k, nodes in enumerate(order):
+        for v in nodes:
+            if not 0 <= v < instance.n:
+                return [("order", f"device {k} lists node {v}, not one of 0..{instance.n - 1}")]
+            if device[v] != k:
+                return [("order", f"device {k} lists node {v}, which is on device {device[v]}")]
+            if v in listed:
+                return [("order", f"node {v} ({instance.names[v]!r}) is listed twice")]
+            listed.add(v)
+    for v in range(instance.n):
+        if v not in listed:
+            return [("order", f"node {v} ({instance.names[v]!r}) is listed on no device")]
+    return []
+
+
+def _earliest_starts(
+    instance: Instance, device: list[int], order: list[list[int]]
+) -> list[float] | None:
+    """Start what is ready, over and over; None where nothing is ready and something is left."""
+    producers: list[list[int]] = [[] for _ in range(instance.n)]
+    for u, v in instance.edges.tolist():
+        producers[v].append(u)
+    before = [-1] * instance.n
+    for k, nodes in enumerate(order):
+        if not instance.unlimited[k]:
+            for a, b in pairwise(nodes):
+                before[b] = a
+    start: list[float | None] = [None] * instance.n
+    waiting = list(range(instance.n))
+    while waiting:
+        still: list[int] = []
+        for v in waiting:
+            needed = producers[v] + ([before[v]] if before[v] >= 0 else [])
+            times = [(u, start[u]) for u in needed]
+            if any(t is None for _, t in times):
+                still.append(v)
+                continue
+            start[v] = max(
+                (
+                    t + float(instance.time[u, device[u]])
+                    + (_delay(instance, u, device[u], device[v]) if u in producers[v] else 0.0)
+                    for u, t in times
+                    if t is not None
+                ),
+                default=0.0,
+            )  # fmt: skip
+        if len(still) == len(waiting):
+            return None
+        waiting = still
+    return [t for t in start if t is not None]
+
+
+def _start_violations(
+    instance: Instance, device: list[int], order: list[list[int]], start: list[float]
+) -> list[tuple[str, str]]:
+    finish = [start[v] + float(instance.time[v, device[v]]) for v in range(instance.n)]
+    slack = START_TOLERANCE * max(max(finish), 0.0)
+
+    def late(v: int, bound: float, why: str) -> list[tuple[str, str]]:
+        what = f"node {v} ({instance.names[v]!r}) starts at {start[v]!r}, before {bound!r}: {why}"
+        return [("start", what)] if start[v] < bound - slack else []
+
+    for v in range(instance.n):
+        if broken := late(v, 0.0, "time begins at 0"):
+            return broken
+    for u, v in instance.edges.tolist():
+        arrival = finish[u] + _delay(instance, u, device[u], device[v])
+        if broken := late(v, arrival, f"the data of node {u} arrive then"):
+            return broken
+    for k, nodes in enumerate(order):
+        if instance.unlimited[k]:
+            continue
+        for a, b in pairwise(nodes):
+            if broken := late(b, finish[a], f"device {k} runs node {a} until then"):
+                return broken
+    return []
+
+
+def _finish(instance: Instance, device: list[int], start: list[float]) -> float:
+    return max(t + float(instance.time[v, device[v]]) for v, t in enumerate(start))

@@ -1,0 +1,96 @@
+"""Typed files: JSON, gzipped where the name ends in ``.gz``, with errors that name the place.
+
+Every file of the suite goes through :func:`read` and :func:`write`, so that a wrong field is
+reported once, with the file and the path inside it.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import tempfile
+import zlib
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+
+T = TypeVar("T")
+
+
+class FileError(ValueError):
+    """A file that cannot be used; the message names the file and the place inside it."""
+
+
+def read(path: str | Path, kind: type[T]) -> T:
+    """Read a typed file.
+
+    Parameters
+    ----------
+    path : str or Path
+        A ``.json`` file, or ``.json.gz``.
+    kind : type
+        The msgspec struct that the file holds.
+
+    Raises
+    ------
+    FileError
+        If the file is missing, is not JSON, or does not fit `kind`.
+    """
+    path = Path(path)
+    try:
+        data = path.read_bytes()
+        if path.name.endswith(".gz"):
+            data = gzip.decompress(data)
+    except (OSError, EOFError, zlib.error) as error:
+        raise FileError(f"{path}: cannot be read: {error}") from None
+    return decode(data, kind, str(path))
+
+
+def decode(data: bytes | str, kind: type[T], where: str) -> T:
+    """Decode JSON into `kind`; `where` is how errors name the source.
+
+    Raises
+    ------
+    FileError
+        If the data is not JSON or does not fit `kind`.
+    """
+    try:
+        return msgspec.json.decode(data, type=kind)
+    except RecursionError:
+        raise FileError(f"{where}: nested too deeply") from None
+    except ValueError as error:  # covers msgspec.ValidationError, DecodeError and bad UTF-8
+        raise FileError(f"{where}: {error}") from None
+
+
+def write(path: str | Path, value: Any) -> None:
+    """Write `value` to `path` whole or not at all, in a form that is the same on every machine."""
+    path = Path(path)
+    text = msgspec.json.format(encode(value), indent=1)
+    data = text + b"\n"
+    if path.name.endswith(".gz"):
+        data = gzip.compress(data, 9, mtime=0)
+    write_atomically(path, data)
+
+
+def encode(value: Any) -> bytes:
+    """Canonical JSON: compact, keys of mappings sorted, NaN and infinity refused."""
+    plain = msgspec.to_builtins(value)
+    return json.dumps(plain, separators=(",", ":"), sort_keys=True, allow_nan=False).encode()
+
+
+def write_atomically(path: Path, data: bytes) -> None:
+    """Replace `path` by `data` so that a reader sees the old or the new file, never a part."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise

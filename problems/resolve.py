@@ -1,0 +1,263 @@
+"""From the parts of an instance to its dense arrays."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import numpy as np
+
+from problems import rules as rules_
+from problems.coarsen import coarsen
+from problems.files import FileError
+from problems.graph import OpGraph
+from problems.graph import from_file as graph_from_file
+from problems.instance import Bundle, Instance, InstanceSpec
+from problems.platform import DeviceFile, LinkFile, Platform, validate
+
+
+def from_bundle(bundle: Bundle, where: str = "bundle") -> Instance:
+    """Resolve a bundle.
+
+    Raises
+    ------
+    FileError
+        If a part is missing or wrong.
+    """
+    graph = graph_from_file(bundle.graph, f"{where}: graph")
+    return resolve(bundle.instance, graph, bundle.platform, bundle.devices, bundle.links, where)
+
+
+def resolve(
+    spec: InstanceSpec,
+    graph: OpGraph,
+    platform: Platform,
+    devices: Mapping[str, DeviceFile],
+    links: Mapping[str, LinkFile],
+    where: str = "instance",
+) -> Instance:
+    """Put the parts together.
+
+    Raises
+    ------
+    FileError
+        If the platform names a file that is not there, a device lacks the time of a signature, or
+        a node (or a colocation group) runs on no device.
+    """
+    parsed = rules_.parse(spec.problem, spec.rules, where)
+    validate(platform, f"{where}: platform")
+    if spec.problem != "latency" and any(device.unlimited for device in platform.devices):
+        raise FileError(f"{where}: unlimited devices are for `latency` only - at `$.platform`")
+    graph = coarsen(graph, spec.level)
+    time = _times(graph, platform, devices, where)
+    shared = _shared_weights(graph, parsed)
+    group = _groups(graph, parsed)
+    _refuse_unplaceable(graph, time, group, where)
+    link_time, port, wire = _link_times(graph, platform, links, where)
+    arrays: dict[str, np.ndarray] = {
+        "time": time,
+        **csr(graph.n, graph.edges),
+        "phase": graph.phase,
+        "group": group,
+        **shared,
+        "memory": np.array(
+            [math.inf if d.memory_bytes is None else d.memory_bytes for d in platform.devices],
+            float,
+        ),
+        "host": np.array([d.host for d in platform.devices], bool),
+        "unlimited": np.array([d.unlimited for d in platform.devices], bool),
+        "link_time": link_time,
+        "port": port,
+        "wire": wire,
+    }
+    for array in arrays.values():
+        array.setflags(write=False)
+    return Instance(
+        id=spec.id,
+        problem=spec.problem,
+        rules=parsed,
+        names=graph.names,
+        device_names=tuple(d.name for d in platform.devices),
+        staged=platform.topology == "staged",
+        family=graph.family,
+        tier=spec.tier or tier_of(graph.n),
+        split=spec.split,
+        provenance={
+            "graph": dict(graph.provenance),
+            "platform": dict(platform.provenance),
+            "devices": {d.device: _origin(devices[d.device]) for d in platform.devices},
+            "links": {name: _origin(links[name]) for name in sorted(_link_names(platform))},
+        },
+        paths=graph.paths,
+        **arrays,
+    )
+
+
+def tier_of(n: int) -> str:
+    """Size class: tiny < 50 nodes <= small < 200 <= medium < 2,000 <= large < 20,000 <= huge."""
+    for tier, limit in (("tiny", 50), ("small", 200), ("medium", 2_000), ("large", 20_000)):
+        if n < limit:
+            return tier
+    return "huge"
+
+
+def csr(n: int, edges: np.ndarray) -> dict[str, np.ndarray]:
+    """Adjacency of sorted `edges`, shape (m, 2), in both directions; see :class:`Instance`."""
+    backwards = edges[np.lexsort((edges[:, 0], edges[:, 1]))]
+    counts = np.arange(n + 1)
+    return {
+        "edges": np.ascontiguousarray(edges),
+        "succ_ptr": np.searchsorted(edges[:, 0], counts).astype(np.int64),
+        "succ": np.ascontiguousarray(edges[:, 1]),
+        "pred_ptr": np.searchsorted(backwards[:, 1], counts).astype(np.int64),
+        "pred": np.ascontiguousarray(backwards[:, 0]),
+    }
+
+
+def _origin(part: DeviceFile | LinkFile) -> dict[str, Any]:
+    return {"kind": part.kind, **part.provenance}
+
+
+def _link_names(platform: Platform) -> set[str]:
+    named = {device.link for device in platform.devices} | {w.link for w in platform.wires}
+    return {name for name in named | {platform.default_link} if name is not None}
+
+
+def _times(
+    graph: OpGraph, platform: Platform, devices: Mapping[str, DeviceFile], where: str
+) -> np.ndarray:
+    time = np.zeros((graph.n, len(platform.devices)))
+    for k, device in enumerate(platform.devices):
+        if device.device not in devices:
+            raise FileError(
+                f"{where}: no device file {device.device!r}; there are"
+                f" {', '.join(sorted(devices)) or 'none'} - at `$.platform.devices[{k}].device`"
+            )
+        table = devices[device.device].times
+        for v, members in enumerate(graph.members):
+            each: list[float] = []
+            for signature in members:
+                if signature not in table:
+                    raise FileError(
+                        f"{where}: device file {device.device!r} has no time for signature"
+                        f" {signature!r} of node {graph.names[v]!r} - at `$.times`"
+                    )
+                timing = table[signature]
+                each.append(math.inf if timing is None else timing.min_s)
+            time[v, k] = math.fsum(each)  # exact, so that digests agree across machines
+    return time
+
+
+def _shared_weights(graph: OpGraph, rules: rules_.Rules) -> dict[str, np.ndarray]:
+    readers: dict[str, list[int]] = {}
+    size: dict[str, int] = {}
+    if rules.memory != "ignored":
+        for v, weights in enumerate(graph.weights):
+            for name, count in weights.items():
+                readers.setdefault(name, []).append(v)
+                size[name] = max(count, size.get(name, 0))
+    node_bytes = np.zeros(graph.n, np.int64)
+    if rules.memory == "total":
+        node_bytes += graph.output_bytes
+    # Weights with the same readers are one weight: fewer rows for every solver.
+    together: dict[tuple[int, ...], int] = {}
+    for name, nodes in readers.items():
+        together[tuple(nodes)] = together.get(tuple(nodes), 0) + size[name]
+    several = sorted(nodes for nodes in together if len(nodes) > 1 and together[nodes])
+    for alone, count in together.items():
+        if len(alone) == 1:
+            node_bytes[alone[0]] += count
+    return {
+        "node_bytes": node_bytes,
+        "shared_ptr": np.cumsum([0, *map(len, several)]).astype(np.int64),
+        "shared_node": np.array([v for nodes in several for v in nodes], np.int64),
+        "shared_bytes": np.array([together[nodes] for nodes in several], np.int64),
+    }
+
+
+def _groups(graph: OpGraph, rules: rules_.Rules) -> np.ndarray:
+    """Number the colocation groups; groups that share a tied weight become one where asked."""
+    parent = list(range(graph.n))
+
+    def find(v: int) -> int:
+        while parent[v] != v:
+            parent[v] = parent[parent[v]]
+            v = parent[v]
+        return v
+
+    keys: dict[Any, int] = {}
+    for v in range(graph.n):
+        joins: list[Any] = [] if graph.colocate[v] is None else [("group", graph.colocate[v])]
+        if rules.colocate_tied:
+            joins += [("weight", name) for name in graph.weights[v]]
+        for key in joins:
+            a, b = find(keys.setdefault(key, v)), find(v)
+            parent[max(a, b)] = min(a, b)
+    number: dict[int, int] = {}
+    return np.array([number.setdefault(find(v), len(number)) for v in range(graph.n)], np.int64)
+
+
+def _refuse_unplaceable(graph: OpGraph, time: np.ndarray, group: np.ndarray, where: str) -> None:
+    possible = np.ones((int(group.max()) + 1, time.shape[1]), bool)
+    for v in range(graph.n):
+        possible[group[v]] &= np.isfinite(time[v])
+    if possible.any(axis=1).all():
+        return
+    v = int(np.flatnonzero(~possible[group].any(axis=1))[0])
+    what = "runs" if not np.isfinite(time[v]).any() else "runs with its colocation group"
+    raise FileError(f"{where}: node {graph.names[v]!r} {what} on no device of the platform")
+
+
+def _link_times(
+    graph: OpGraph, platform: Platform, links: Mapping[str, LinkFile], where: str
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Time every payload over every link that the platform uses."""
+    for name in sorted(_link_names(platform)):
+        if name not in links:
+            raise FileError(
+                f"{where}: no link file {name!r}; there are"
+                f" {', '.join(sorted(links)) or 'none'} - at `$.platform`"
+            )
+    sizes, inverse = np.unique(graph.output_bytes, return_inverse=True)
+    rows = [np.zeros(graph.n)]
+    index: dict[tuple[str, str], int] = {}
+
+    def number(name: str, way: Literal["forward", "backward", "slower"]) -> int:
+        link = links[name]
+        if way == "backward" and not link.backward:
+            way = "forward"
+        if (name, way) not in index:
+            index[name, way] = len(rows)
+            curve = [
+                max(link.time(int(s)), link.time(int(s), backward=True))
+                if way == "slower"
+                else link.time(int(s), backward=way == "backward")
+                for s in sizes
+            ]
+            rows.append(np.array(curve)[inverse])
+        return index[name, way]
+
+    K = len(platform.devices)
+    names = [device.name for device in platform.devices]
+    port, wire = np.zeros(K, np.int64), np.zeros((K, K), np.int64)
+    if platform.topology == "staged":
+        for k, device in enumerate(platform.devices):
+            # A port has one time a payload, whichever way it goes (`throughput`'s definition).
+            if device.link is not None:
+                port[k] = number(device.link, "slower")
+        return np.array(rows), port, wire
+    given = {(w.source, w.target): w.link for w in platform.wires}
+    for k in range(K):
+        for j in range(K):
+            if j == k:
+                continue
+            if (names[k], names[j]) in given:
+                wire[k, j] = number(given[names[k], names[j]], "forward")
+            elif (names[j], names[k]) in given:
+                wire[k, j] = number(given[names[j], names[k]], "backward")
+            else:
+                # One time both ways, or like devices would stop being interchangeable.
+                assert platform.default_link is not None
+                wire[k, j] = number(platform.default_link, "slower")
+    return np.array(rows), port, wire

@@ -1,0 +1,88 @@
+"""The rules of each problem: what an instance may ask for beyond its graph and platform."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+import msgspec
+
+from problems.files import FileError
+
+Memory = Literal["total", "weights", "ignored"]
+
+
+class ThroughputRules(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Rules of `throughput`.
+
+    Attributes
+    ----------
+    contiguous : bool
+        The quotient graph over devices is acyclic (a chain of ideals).
+    overlap : {'none', 'half', 'full'}
+        load = comp + in + out, max(comp, in + out) or max(comp, in, out).
+    memory : {'total', 'weights', 'ignored'}
+        What counts against a device's memory: weights and outputs, weights only, nothing.
+    split_phases : bool
+        Objective max_k FW(k) + max_k BW(k) instead of max_k (FW(k) + BW(k)).
+    colocate_tied : bool
+        Nodes that share a weight sit on one device.
+    """
+
+    contiguous: bool = False
+    overlap: Literal["none", "half", "full"] = "none"
+    memory: Memory = "total"
+    split_phases: bool = False
+    colocate_tied: bool = False
+
+
+class LatencyRules(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Rules of `latency`.
+
+    Attributes
+    ----------
+    contention : {'none'}
+        `none`: transfers are pure delays.
+    memory : {'total', 'weights', 'ignored'}
+        What counts against a device's memory: weights and outputs, weights only, nothing.
+    colocate_tied : bool
+        Nodes that share a weight sit on one device.
+    """
+
+    contention: Literal["none"] = "none"
+    memory: Memory = "total"
+    colocate_tied: bool = False
+
+
+Rules = ThroughputRules | LatencyRules
+RULES: dict[str, type[ThroughputRules] | type[LatencyRules]] = {
+    "throughput": ThroughputRules,
+    "latency": LatencyRules,
+}
+
+
+def parse(problem: str, rules: dict[str, Any], where: str = "instance") -> Rules:
+    """Check the rules of one instance.
+
+    Raises
+    ------
+    FileError
+        On an unknown problem or a rule that it does not have.
+    """
+    if problem not in RULES:
+        raise FileError(
+            f"{where}: unknown problem {problem!r}; the problems are {', '.join(RULES)}"
+            " - at `$.problem`"
+        )
+    try:
+        return msgspec.convert(rules, RULES[problem])
+    except msgspec.ValidationError as error:
+        valid = ", ".join(RULES[problem].__struct_fields__)
+        raise FileError(
+            f"{where}: {error} in the rules of {problem} (it has {valid}) - at `$.rules`"
+        ) from None
+
+
+def label(rules: Rules) -> str:
+    """The rules that differ from the default as ids show them: ``contiguous,overlap=full``."""
+    given = msgspec.to_builtins(rules)
+    return ",".join(k if v is True else f"{k}={v}" for k, v in sorted(given.items()))
