@@ -1,0 +1,1 @@
+"""Networks that no installed model collection offers in an exportable form."""
