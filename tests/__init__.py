@@ -1,0 +1,1 @@
+"""Tests mirror the packages; :mod:`tests.brute_force` is what the differential ones share."""
