@@ -11,6 +11,7 @@ import json
 import os
 import tempfile
 import zlib
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -78,6 +79,12 @@ def encode(value: Any) -> bytes:
     """Canonical JSON: compact, keys of mappings sorted, NaN and infinity refused."""
     plain = msgspec.to_builtins(value)
     return json.dumps(plain, separators=(",", ":"), sort_keys=True, allow_nan=False).encode()
+
+
+def content_digest(path: Path) -> str:
+    """SHA-256 of a file's content after decompression: gzip itself may differ between machines."""
+    data = path.read_bytes()
+    return sha256(gzip.decompress(data) if path.name.endswith(".gz") else data).hexdigest()
 
 
 def write_atomically(path: Path, data: bytes) -> None:

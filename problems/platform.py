@@ -165,6 +165,12 @@ class Platform(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
     provenance: dict[str, Any] = {}
 
 
+def link_names(platform: Platform) -> set[str]:
+    """Names of the link files that a platform uses."""
+    named = {device.link for device in platform.devices} | {w.link for w in platform.wires}
+    return {name for name in named | {platform.default_link} if name is not None}
+
+
 def validate(platform: Platform, where: str = "platform") -> None:
     """Check what types alone cannot say.
 

@@ -14,7 +14,7 @@ from problems.files import FileError
 from problems.graph import OpGraph
 from problems.graph import from_file as graph_from_file
 from problems.instance import Bundle, Instance, InstanceSpec
-from problems.platform import DeviceFile, LinkFile, Platform, validate
+from problems.platform import DeviceFile, LinkFile, Platform, link_names, validate
 
 
 def from_bundle(bundle: Bundle, where: str = "bundle") -> Instance:
@@ -87,7 +87,7 @@ def resolve(
             "graph": dict(graph.provenance),
             "platform": dict(platform.provenance),
             "devices": {d.device: _origin(devices[d.device]) for d in platform.devices},
-            "links": {name: _origin(links[name]) for name in sorted(_link_names(platform))},
+            "links": {name: _origin(links[name]) for name in sorted(link_names(platform))},
         },
         paths=graph.paths,
         **arrays,
@@ -117,11 +117,6 @@ def csr(n: int, edges: np.ndarray) -> dict[str, np.ndarray]:
 
 def _origin(part: DeviceFile | LinkFile) -> dict[str, Any]:
     return {"kind": part.kind, **part.provenance}
-
-
-def _link_names(platform: Platform) -> set[str]:
-    named = {device.link for device in platform.devices} | {w.link for w in platform.wires}
-    return {name for name in named | {platform.default_link} if name is not None}
 
 
 def _times(
@@ -213,7 +208,7 @@ def _link_times(
     graph: OpGraph, platform: Platform, links: Mapping[str, LinkFile], where: str
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Time every payload over every link that the platform uses."""
-    for name in sorted(_link_names(platform)):
+    for name in sorted(link_names(platform)):
         if name not in links:
             raise FileError(
                 f"{where}: no link file {name!r}; there are"

@@ -1,0 +1,72 @@
+# Two commands do everything on a fresh machine: `make bench` and `make test`.
+PYTHON ?= python3
+# Optional parts, comma-separated: capture, rl, cluster, partition.
+EXTRAS ?=
+# pytest's own arguments, for instance `make test ARGS="-k checker -x"`.
+ARGS ?=
+JOBS ?= 2
+TIME ?= 1s
+
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check
+comma := ,
+empty :=
+space := $(empty) $(empty)
+extras := $(sort $(subst $(comma),$(space),$(EXTRAS)))
+core := .venv/core.stamp
+# One stamp a set of extras, so that asking for more installs more.
+dev := .venv/dev$(subst $(space),,$(addprefix -,$(extras))).stamp
+
+.PHONY: bench test lint format page library constraints clean help
+
+help:  ## this list
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
+
+bench: $(core)  ## run the default comparison, print the leaderboard, write the page
+	$(BIN)/placebench run -i default -m default --time $(TIME) --jobs $(JOBS) --store results/runs
+	$(BIN)/placebench leaderboard --store results/runs -o results/runs/page
+
+test: $(dev)  ## run the tests (EXTRAS=capture,rl,cluster,partition adds the optional parts)
+	$(BIN)/python -m pytest $(ARGS)
+
+lint: $(dev)  ## ruff and mypy
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(dev)  ## rewrite the code in the house style
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+page: $(core)  ## rebuild the published leaderboard from the published records
+	$(BIN)/placebench leaderboard --records results/records/baseline.jsonl -o results/leaderboard
+
+library: $(core)  ## rebuild the catalogue of the instance library
+	$(BIN)/python -m problems.catalogue
+
+constraints: $(dev)  ## pin what is installed now
+	$(BIN)/python -m pip freeze --exclude-editable | sed 's/+cpu$$//' | LC_ALL=C sort -f > constraints.txt
+
+clean:  ## remove the environment and the local runs
+	rm -rf .venv results/runs
+
+.venv/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "placebench needs Python 3.11 or later; say which one: make PYTHON=python3.12"; exit 1; }
+	$(PYTHON) -m venv .venv
+
+$(core): .venv/bin/python pyproject.toml constraints.txt
+	$(PIP) install -q -c constraints.txt -e .
+	@touch $@
+
+# torch comes first and alone: a CPU build that is already at hand satisfies everything after it.
+# pytorchcv asks for torchvision, which its model files do not use.
+$(dev): $(core)
+ifneq ($(filter capture rl,$(extras)),)
+	$(PIP) install -q -c constraints.txt "torch>=2.13,<2.14"
+endif
+	$(PIP) install -q -c constraints.txt -e ".[$(subst $(space),$(comma),$(strip dev $(extras)))]"
+ifneq ($(filter capture,$(extras)),)
+	$(PIP) install -q -c constraints.txt --no-deps pytorchcv
+endif
+	@touch $@

@@ -1,0 +1,276 @@
+"""The library of instances: its index, its generated catalogue, and loading by id or path.
+
+``library/index.json`` lists the instances and the named selections by hand; ``catalogue.json`` is
+generated from it (``python -m problems.catalogue``, ``make library``) and holds what is worth
+knowing without loading anything: digests, sizes, the best single device against the lower bound.
+"""
+
+from __future__ import annotations
+
+import difflib
+import sys
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+import numpy as np
+
+from problems import files, latency, resolve, throughput
+from problems import graph as graphs
+from problems.answer import Answer
+from problems.bounds import theoretical
+from problems.files import FileError
+from problems.instance import Bundle, Instance, InstanceSpec
+from problems.placement import is_placeable
+from problems.platform import DeviceFile, LinkFile, Platform, link_names
+
+ROOT = Path(__file__).parent / "library"
+T = TypeVar("T")
+
+
+class Index(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What the library holds; every selection is a list of instance ids."""
+
+    format: str
+    instances: list[InstanceSpec]
+    selections: dict[str, list[str]]
+
+
+class CatalogueEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What the catalogue knows of one instance.
+
+    Attributes
+    ----------
+    best_single_s : float or None
+        Objective of the best single device in seconds; None where no device holds everything.
+    lower_bound_s : float
+        Theoretical lower bound in seconds.
+    parts : dict of str to str
+        Provenance of each part: measured, imported or modelled.
+    """
+
+    id: str
+    graph: str
+    level: str
+    platform: str
+    problem: str
+    rules: dict[str, Any]
+    family: str
+    tier: str
+    split: str
+    n: int
+    edges: int
+    devices: int
+    digest: str
+    best_single_s: float | None
+    lower_bound_s: float
+    parts: dict[str, str]
+
+    @property
+    def headroom(self) -> float | None:
+        """Best single device / lower bound: what splitting can gain at most."""
+        if self.best_single_s is None or self.lower_bound_s <= 0:
+            return None
+        return self.best_single_s / self.lower_bound_s
+
+
+class Catalogue(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The generated file: digests of the library's files, one entry an instance."""
+
+    format: str
+    files: dict[str, str]
+    instances: list[CatalogueEntry]
+
+
+class Library:
+    """The serialized instances under `root` (default: those of the suite)."""
+
+    def __init__(self, root: str | Path | None = None) -> None:
+        self.root = ROOT if root is None else Path(root)
+
+    def index(self) -> Index:
+        """The hand-written index."""
+        return files.read(self.root / "index.json", Index)
+
+    def catalogue(self) -> Catalogue:
+        """The generated catalogue."""
+        return files.read(self.root / "catalogue.json", Catalogue)
+
+    def entries(self) -> list[CatalogueEntry]:
+        """What is known of every instance, in the order of the index; loads no instance."""
+        return self.catalogue().instances
+
+    def selections(self) -> dict[str, list[str]]:
+        """Named selections of instance ids."""
+        return self.index().selections
+
+    def selection(self, name: str) -> list[str]:
+        """Instance ids of one named selection.
+
+        Raises
+        ------
+        FileError
+            If there is none of that name.
+        """
+        selections = self.selections()
+        if name not in selections:
+            raise FileError(
+                f"unknown selection {name!r}; the selections are {', '.join(selections)}"
+            )
+        return selections[name]
+
+    def load(self, instance_id: str) -> Instance:
+        """Resolve an instance of the library.
+
+        Raises
+        ------
+        FileError
+            If there is none of that id, or a file is broken.
+        """
+        for spec in self.index().instances:
+            if spec.id == instance_id:
+                return self.resolve(spec)
+        ids = [spec.id for spec in self.index().instances]
+        close = difflib.get_close_matches(instance_id, ids, 3, 0.3)
+        hint = f"; did you mean {' or '.join(map(repr, close))}?" if close else ""
+        raise FileError(f"unknown instance {instance_id!r}{hint}")
+
+    def load_path(self, path: str | Path) -> Instance:
+        """Resolve the bundle in a file outside the library.
+
+        Raises
+        ------
+        FileError
+            If the file is no valid bundle.
+        """
+        return resolve.from_bundle(files.read(path, Bundle), str(path))
+
+    def bundle(self, spec: InstanceSpec) -> Bundle:
+        """The self-contained form of an instance."""
+        platform = self.platform(spec.platform)
+        return Bundle(
+            format="placebench-bundle/1",
+            instance=spec,
+            graph=self._file("graph", spec.graph, graphs.GraphFile),
+            platform=platform,
+            devices={d.device: self.device(d.device) for d in platform.devices},
+            links={name: self.link(name) for name in sorted(link_names(platform))},
+        )
+
+    def resolve(self, spec: InstanceSpec) -> Instance:
+        """Put the parts that `spec` names together."""
+        bundle = self.bundle(spec)
+        graph = self.graph(spec.graph)
+        where = str(self.root)
+        return resolve.resolve(spec, graph, bundle.platform, bundle.devices, bundle.links, where)
+
+    def graph(self, name: str) -> graphs.OpGraph:
+        """A graph, validated."""
+        return _graph(self._path("graph", name))
+
+    def device(self, name: str) -> DeviceFile:
+        """A device file."""
+        return self._file("device", name, DeviceFile)
+
+    def link(self, name: str) -> LinkFile:
+        """A link file."""
+        return self._file("link", name, LinkFile)
+
+    def platform(self, name: str) -> Platform:
+        """A platform."""
+        return self._file("platform", name, Platform)
+
+    def names(self, kind: str) -> list[str]:
+        """Names of all files of a kind: graph, device, link or platform."""
+        return sorted(path.name.split(".json")[0] for path in self._folder(kind).glob("*.json*"))
+
+    def _folder(self, kind: str) -> Path:
+        return self.root / f"{kind}s"
+
+    def _path(self, kind: str, name: str) -> Path:
+        for ending in (".json", ".json.gz"):
+            path = self._folder(kind) / f"{name}{ending}"
+            if path.exists():
+                return path
+        raise FileError(f"unknown {kind} {name!r}; there are {', '.join(self.names(kind))}")
+
+    def _file(self, kind: str, name: str, type_: type[T]) -> T:
+        file: T = _read(self._path(kind, name), type_)
+        return file
+
+
+@cache
+def _read(path: Path, type_: type[Any]) -> Any:
+    return files.read(path, type_)
+
+
+@cache
+def _graph(path: Path) -> graphs.OpGraph:
+    return graphs.from_file(_read(path, graphs.GraphFile), str(path))
+
+
+def best_single(instance: Instance) -> float | None:
+    """Objective of the best single device in seconds; None where no device holds everything."""
+    best: float | None = None
+    for k in range(instance.K):
+        device = np.full(instance.n, k)
+        if not is_placeable(instance, device):
+            continue
+        if instance.problem == "throughput":
+            value = throughput.period(instance, device)
+        else:
+            value = latency.makespan(instance, Answer(device))
+        best = value if best is None else min(best, value)
+    return best
+
+
+def describe(instance: Instance, spec: InstanceSpec) -> CatalogueEntry:
+    """The catalogue's line on an instance."""
+    provenance = instance.provenance
+    parts = {"graph": str(provenance["graph"].get("kind", "unstated"))}
+    for kind in ("devices", "links"):
+        parts |= {name: str(each["kind"]) for name, each in provenance[kind].items()}
+    return CatalogueEntry(
+        id=instance.id,
+        graph=spec.graph,
+        level=spec.level,
+        platform=spec.platform,
+        problem=spec.problem,
+        rules=spec.rules,
+        family=instance.family,
+        tier=instance.tier,
+        split=instance.split,
+        n=instance.n,
+        edges=instance.m,
+        devices=instance.K,
+        digest=instance.digest,
+        best_single_s=best_single(instance),
+        lower_bound_s=theoretical(instance).value,
+        parts=parts,
+    )
+
+
+def build(library: Library) -> Catalogue:
+    """Make the catalogue afresh from the library's files."""
+    entries = [describe(library.resolve(spec), spec) for spec in library.index().instances]
+    folders = ("graph", "device", "link", "platform")
+    paths = [path for kind in folders for path in sorted(library._folder(kind).glob("*.json*"))]
+    return Catalogue(
+        format="placebench-catalogue/1",
+        files={str(path.relative_to(library.root)): files.content_digest(path) for path in paths},
+        instances=entries,
+    )
+
+
+def main() -> int:
+    """Write ``catalogue.json``."""
+    library = Library()
+    catalogue = build(library)
+    files.write(library.root / "catalogue.json", catalogue)
+    print(f"{len(catalogue.instances)} instances, {len(catalogue.files)} files")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
