@@ -91,7 +91,7 @@ def extent(shape: tuple[int, ...], stride: tuple[int, ...]) -> int:
 def distinct_bytes(tensor: torch.Tensor) -> int:
     """Bytes of memory behind a tensor: an expanded dimension (stride 0) is held once."""
     shape, stride = tuple(tensor.shape), tuple(tensor.stride())
-    return min(tensor.numel(), extent(shape, stride)) * tensor.element_size()
+    return min(int(tensor.numel()), extent(shape, stride)) * int(tensor.element_size())
 
 
 def resolve(op: str) -> Callable[..., Any]:
