@@ -1,0 +1,59 @@
+"""``pytest --benchmark``: the timed comparison as tests, with pytest-benchmark underneath.
+
+This module is imported by every pytest of the environment: it imports nothing of the suite until a
+comparison is asked for, and changes nothing in projects that do not set `placebench_benchmarks`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the options of the comparison."""
+    group = parser.getgroup("placebench", "comparison of placement methods (placebench)")
+    group.addoption(
+        "--benchmark", action="store_true", help="run the timed comparison instead of the tests"
+    )
+    group.addoption(
+        "--method",
+        action="append",
+        default=[],
+        metavar="ENTRIES|FILE",
+        help="entries to compare ('heft,annealing[restarts=4]') or a file with a new method;"
+        " repeatable",
+    )
+    group.addoption(
+        "--benchmark-instances",
+        action="append",
+        default=[],
+        metavar="SELECTION",
+        help="instances to compare on, as `placebench run -i` takes them (default: 'default')",
+    )
+    group.addoption(
+        "--benchmark-limit",
+        default="10s",
+        metavar="TIME",
+        help="time limit of each run (500ms, 10s, 2m; default 10s)",
+    )
+    group.addoption("--benchmark-seed", type=int, default=0, metavar="S", help="seed of every run")
+    parser.addini(
+        "placebench_benchmarks",
+        "folder of the comparison: collected with --benchmark, and only then",
+        default="",
+    )
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Collect either the comparison or the tests."""
+    setting = config.getini("placebench_benchmarks")
+    if not setting:
+        return None
+    folder = config.rootpath / setting
+    inside = folder == collection_path or folder in collection_path.parents
+    if config.getoption("--benchmark"):
+        around = collection_path in folder.parents
+        return None if inside or around or collection_path.suffix != ".py" else True
+    return True if inside else None
