@@ -26,14 +26,14 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         " repeatable",
     )
     group.addoption(
-        "--benchmark-instances",
+        "--benchmark-selection",
         action="append",
         default=[],
         metavar="SELECTION",
         help="instances to compare on, as `placebench run -i` takes them (default: 'default')",
     )
     group.addoption(
-        "--benchmark-limit",
+        "--benchmark-time",
         default="10s",
         metavar="TIME",
         help="time limit of each run (500ms, 10s, 2m; default 10s)",
