@@ -42,7 +42,7 @@ page: $(core)  ## rebuild the published leaderboard from the published records
 	$(BIN)/placebench leaderboard --records results/records/baseline.jsonl -o results/leaderboard
 
 library: $(core)  ## rebuild the catalogue of the instance library
-	$(BIN)/python -m problems.catalogue
+	$(BIN)/python -m problems.describe
 
 constraints: $(dev)  ## pin what is installed now
 	$(BIN)/python -m pip freeze --exclude-editable | sed 's/+cpu$$//' | LC_ALL=C sort -f > constraints.txt

@@ -1,28 +1,23 @@
 """The library of instances: its index, its generated catalogue, and loading by id or path.
 
 ``library/index.json`` lists the instances and the named selections by hand; ``catalogue.json`` is
-generated from it (``python -m problems.catalogue``, ``make library``) and holds what is worth
+generated from it (:mod:`problems.describe`, ``make library``) and holds what is worth
 knowing without loading anything: digests, sizes, the best single device against the lower bound.
 """
 
 from __future__ import annotations
 
 import difflib
-import sys
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
-import numpy as np
 
-from problems import files, latency, resolve, throughput
+from problems import files, resolve
 from problems import graph as graphs
-from problems.answer import Answer
-from problems.bounds import theoretical
 from problems.files import FileError
 from problems.instance import Bundle, Instance, InstanceSpec
-from problems.placement import is_placeable
 from problems.platform import DeviceFile, LinkFile, Platform, link_names
 
 ROOT = Path(__file__).parent / "library"
@@ -183,14 +178,15 @@ class Library:
 
     def names(self, kind: str) -> list[str]:
         """Names of all files of a kind: graph, device, link or platform."""
-        return sorted(path.name.split(".json")[0] for path in self._folder(kind).glob("*.json*"))
+        return sorted(path.name.split(".json")[0] for path in self.folder(kind).glob("*.json*"))
 
-    def _folder(self, kind: str) -> Path:
+    def folder(self, kind: str) -> Path:
+        """Where the files of a kind lie."""
         return self.root / f"{kind}s"
 
     def _path(self, kind: str, name: str) -> Path:
         for ending in (".json", ".json.gz"):
-            path = self._folder(kind) / f"{name}{ending}"
+            path = self.folder(kind) / f"{name}{ending}"
             if path.exists():
                 return path
         raise FileError(f"unknown {kind} {name!r}; there are {', '.join(self.names(kind))}")
@@ -208,69 +204,3 @@ def _read(path: Path, type_: type[Any]) -> Any:
 @cache
 def _graph(path: Path) -> graphs.OpGraph:
     return graphs.from_file(_read(path, graphs.GraphFile), str(path))
-
-
-def best_single(instance: Instance) -> float | None:
-    """Objective of the best single device in seconds; None where no device holds everything."""
-    best: float | None = None
-    for k in range(instance.K):
-        device = np.full(instance.n, k)
-        if not is_placeable(instance, device):
-            continue
-        if instance.problem == "throughput":
-            value = throughput.period(instance, device)
-        else:
-            value = latency.makespan(instance, Answer(device))
-        best = value if best is None else min(best, value)
-    return best
-
-
-def describe(instance: Instance, spec: InstanceSpec) -> CatalogueEntry:
-    """The catalogue's line on an instance."""
-    provenance = instance.provenance
-    parts = {"graph": str(provenance["graph"].get("kind", "unstated"))}
-    for kind in ("devices", "links"):
-        parts |= {name: str(each["kind"]) for name, each in provenance[kind].items()}
-    return CatalogueEntry(
-        id=instance.id,
-        graph=spec.graph,
-        level=spec.level,
-        platform=spec.platform,
-        problem=spec.problem,
-        rules=spec.rules,
-        family=instance.family,
-        tier=instance.tier,
-        split=instance.split,
-        n=instance.n,
-        edges=instance.m,
-        devices=instance.K,
-        digest=instance.digest,
-        best_single_s=best_single(instance),
-        lower_bound_s=theoretical(instance).value,
-        parts=parts,
-    )
-
-
-def build(library: Library) -> Catalogue:
-    """Make the catalogue afresh from the library's files."""
-    entries = [describe(library.resolve(spec), spec) for spec in library.index().instances]
-    folders = ("graph", "device", "link", "platform")
-    paths = [path for kind in folders for path in sorted(library._folder(kind).glob("*.json*"))]
-    return Catalogue(
-        format="placebench-catalogue/1",
-        files={str(path.relative_to(library.root)): files.content_digest(path) for path in paths},
-        instances=entries,
-    )
-
-
-def main() -> int:
-    """Write ``catalogue.json``."""
-    library = Library()
-    catalogue = build(library)
-    files.write(library.root / "catalogue.json", catalogue)
-    print(f"{len(catalogue.instances)} instances, {len(catalogue.files)} files")
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
