@@ -1,0 +1,136 @@
+"""What a lower bound is, and the registry of all of them.
+
+Declaring a bound is adding one file with a function ``(instance) -> (value, note)``::
+
+    from problems.bounds.registry import bound
+
+    @bound("critical-path", problems=["latency"], rules=["contention", "memory"])
+    def critical_path(instance):
+        ...
+
+and its module to :mod:`problems.bounds.theoretical`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import msgspec
+
+from problems.instance import Instance
+
+Compute = Callable[[Instance], tuple[float, str]]
+UNIT_ROUNDOFF = 2.0**-53
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A proved lower bound of one instance.
+
+    Attributes
+    ----------
+    name : str
+        Which bound it is.
+    value : float
+        Seconds, rounded down; finite and at least 0.
+    seconds : float
+        What it took to compute.
+    note : str
+        Why it holds: the path, the multipliers, the node.
+    """
+
+    name: str
+    value: float
+    seconds: float
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Bounder:
+    """A registered bound.
+
+    Attributes
+    ----------
+    compute : callable
+        Instance -> (value in seconds, note).
+    problems : tuple of str
+        Problems that it bounds.
+    rules : frozenset of str
+        Rules under which, whatever their value, the proof holds. An instance that sets any other
+        rule is refused, so that a rule added later voids no result silently.
+    refuses : callable
+        Instance -> why the bound does not hold or says nothing there, or None.
+    """
+
+    name: str
+    compute: Compute
+    problems: tuple[str, ...]
+    rules: frozenset[str]
+    refuses: Callable[[Instance], str | None] = lambda instance: None
+
+    def valid_for(self, instance: Instance) -> str | None:
+        """Why the bound is refused for an instance; None where it holds."""
+        if instance.problem not in self.problems:
+            return f"{self.name} bounds {', '.join(self.problems)}, not {instance.problem}"
+        unknown = sorted(set(msgspec.to_builtins(instance.rules)) - self.rules)
+        if unknown:
+            return f"{self.name} is not proved under the rules {', '.join(unknown)}"
+        return self.refuses(instance)
+
+    def __call__(self, instance: Instance) -> Bound:
+        """Compute the bound.
+
+        Raises
+        ------
+        ValueError
+            If the bound is not valid for the instance.
+        """
+        refusal = self.valid_for(instance)
+        if refusal is not None:
+            raise ValueError(f"{instance.id}: {refusal}")
+        begin = time.perf_counter()
+        value, note = self.compute(instance)
+        return Bound(self.name, max(value, 0.0), time.perf_counter() - begin, note)
+
+
+REGISTRY: dict[str, Bounder] = {}
+
+
+def bound(
+    name: str,
+    *,
+    problems: Sequence[str],
+    rules: Sequence[str],
+    refuses: Callable[[Instance], str | None] = lambda instance: None,
+) -> Callable[[Compute], Bounder]:
+    """Register the decorated function as a bound; see :class:`Bounder`.
+
+    Raises
+    ------
+    ValueError
+        If the name is taken.
+    """
+
+    def decorate(compute: Compute) -> Bounder:
+        if name in REGISTRY:
+            raise ValueError(f"bound name {name!r} is taken")
+        entry = Bounder(name, compute, tuple(problems), frozenset(rules), refuses)
+        REGISTRY[name] = entry
+        return entry
+
+    return decorate
+
+
+def slack(magnitude: float, terms: int) -> float:
+    """What rounding can change in a sum of `terms` numbers; `magnitude` is the sum of their sizes.
+
+    Twice the classical bound: once for the bound, once for the objective that it is held against.
+    """
+    return 2 * (terms + 8) * UNIT_ROUNDOFF * magnitude
+
+
+def round_down(value: float, terms: int) -> float:
+    """Lower a sum of `terms` numbers, none of them negative, by its :func:`slack`."""
+    return value - slack(value, terms)
