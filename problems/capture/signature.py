@@ -11,13 +11,12 @@ Every value that JSON does not know is an object with one key that names its typ
 from __future__ import annotations
 
 import hashlib
+import json
 import math
 from collections.abc import Callable
 from typing import Any
 
 import torch
-
-from problems.files import encode as canonical
 
 Make = Callable[[tuple[int, ...], tuple[int, ...], torch.dtype], torch.Tensor]
 
@@ -78,7 +77,8 @@ def decode(value: Any, make: Make, device: str) -> Any:
 
 def digest(op: str, args: list[Any], kwargs: dict[str, Any]) -> str:
     """Name a signature by its content: 16 hexadecimal digits of the SHA-256 of canonical JSON."""
-    return hashlib.sha256(canonical([op, args, kwargs])).hexdigest()[:16]
+    content = json.dumps([op, args, kwargs], separators=(",", ":"), sort_keys=True)
+    return hashlib.sha256(content.encode()).hexdigest()[:16]
 
 
 def extent(shape: tuple[int, ...], stride: tuple[int, ...]) -> int:

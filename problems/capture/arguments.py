@@ -1,0 +1,87 @@
+"""Random arguments on which an operator can be run: valid indices, positive numbers, masks.
+
+Needs torch and the standard library only.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+from problems.capture.signature import decode, extent
+
+# Operators whose second tensor indexes dimension `args[1]` of the first.
+ALONG_DIMENSION = ("aten.gather.", "aten.index_select.", "aten.scatter.", "aten.scatter_add.")
+INDEX_LISTS = ("aten.index.", "aten.index_put.", "aten.index_put_.")
+
+
+def index_limits(op: str, args: list[Any]) -> dict[int, int]:
+    """Exclusive upper limit of the indices in the i-th tensor of the arguments, where there is one.
+
+    Parameters
+    ----------
+    op : str
+        Operator name.
+    args : list
+        Encoded positional arguments.
+    """
+    if op.startswith("aten.embedding."):
+        return {1: args[0]["tensor"][0][0]}
+    if op.startswith(ALONG_DIMENSION):
+        return {1: args[0]["tensor"][0][args[1]]}
+    if op.startswith(INDEX_LISTS):
+        shape = args[0]["tensor"][0]
+        # Tensors are counted without the gaps that stand for whole dimensions.
+        used = [i for i, index in enumerate(args[1]) if index is not None]
+        return {1 + k: shape[i] for k, i in enumerate(used)}
+    return {}
+
+
+class Arguments:
+    """Makes arguments; tensors of equal size and place share their memory between operators.
+
+    Parameters
+    ----------
+    device : str
+        Where the tensors are.
+    seed : int
+        Of the random values.
+    """
+
+    def __init__(self, device: str = "cpu", seed: int = 0) -> None:
+        self.device = device
+        self.random = torch.Generator(device=device).manual_seed(seed)
+        self.storages: dict[tuple[Any, ...], torch.Tensor] = {}
+
+    def build(
+        self, op: str, args: list[Any], kwargs: dict[str, Any]
+    ) -> tuple[list[Any], dict[str, Any]]:
+        """Arguments for one operator; no two tensors of one call overlap."""
+        limits = index_limits(op, args)
+        count = 0
+
+        def make(
+            shape: tuple[int, ...], stride: tuple[int, ...], dtype: torch.dtype
+        ) -> torch.Tensor:
+            nonlocal count
+            key = (extent(shape, stride), dtype, limits.get(count, 2), count)
+            if key not in self.storages:
+                self.storages[key] = self._values(*key[:3])
+            count += 1
+            return self.storages[key].as_strided(shape, stride)
+
+        return (
+            [decode(a, make, self.device) for a in args],
+            {k: decode(v, make, self.device) for k, v in kwargs.items()},
+        )
+
+    def _values(self, size: int, dtype: torch.dtype, limit: int) -> torch.Tensor:
+        if dtype == torch.bool or not (dtype.is_floating_point or dtype.is_complex):
+            values = torch.randint(
+                0, limit, (size,), generator=self.random, device=self.device, dtype=torch.int64
+            )
+            return values.to(dtype)
+        # Positive and of order one: roots, logarithms and variances are fine with it.
+        values = torch.rand(size, generator=self.random, device=self.device)
+        return (values + 0.05).to(dtype)

@@ -1,0 +1,95 @@
+"""Runs a measurement in a fresh process, whose allocator and threads are set before it starts."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from problems.capture.machine import Disturbance
+
+# Memory that was freed stays in the heap: otherwise every large result faults its pages in anew,
+# which doubles the times of large activations. glibc reads these once, before Python runs.
+ENVIRONMENT = {
+    "MALLOC_MMAP_THRESHOLD_": str(4 << 30),
+    "MALLOC_TRIM_THRESHOLD_": str(8 << 30),
+    "MALLOC_TOP_PAD_": str(256 << 20),
+}
+
+
+def run(
+    module: str, job: dict[str, Any], threads: int, hear: Callable[[dict[str, Any]], None]
+) -> tuple[dict[str, Any], float]:
+    """Run `module` as a program on as many cores as threads.
+
+    Parameters
+    ----------
+    module : str
+        Reads `job` from standard input and writes JSON lines, the last one ``{"result": ...}``.
+    hear : callable
+        Given every other line.
+
+    Returns
+    -------
+    result, others : dict, float
+        The result, and how many cores others used on average meanwhile.
+
+    Raises
+    ------
+    RuntimeError
+        If the program fails; the end of its error output is in the message.
+    """
+    root = str(Path(__file__).parents[2])
+    paths = [root, *filter(None, [os.environ.get("PYTHONPATH")])]
+    environment = os.environ | ENVIRONMENT | {
+        "OMP_NUM_THREADS": str(threads),
+        "MKL_NUM_THREADS": str(threads),
+        "PYTHONPATH": os.pathsep.join(paths),
+    }  # fmt: skip
+    result: dict[str, Any] | None = None
+    disturbance = Disturbance()
+    before = os.times()
+    with (
+        tempfile.TemporaryFile("w+") as errors,
+        subprocess.Popen(
+            [sys.executable, "-m", module],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            text=True,
+            env=environment,
+        ) as process,
+    ):
+        assert process.stdin is not None
+        assert process.stdout is not None
+        try:
+            _pin(process.pid, threads)
+            with process.stdin:
+                json.dump(job | {"threads": threads}, process.stdin)
+            for text in process.stdout:
+                line = json.loads(text)
+                if "result" in line:
+                    result = line["result"]
+                else:
+                    hear(line)
+            code = process.wait()
+        except BaseException:
+            process.kill()
+            raise
+        errors.seek(0)
+        if code != 0 or result is None:
+            raise RuntimeError(f"{module} ended with code {code}: {errors.read()[-2000:].strip()}")
+    after = os.times()
+    own = sum(after[:4]) - sum(before[:4])  # this process and the child that has just ended
+    return result, disturbance.cores(own)
+
+
+def _pin(pid: int, threads: int) -> None:
+    """Keep the process on the first cores that this one may use, where the system can."""
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(pid, sorted(os.sched_getaffinity(0))[:threads])
