@@ -49,7 +49,9 @@ def primal_gap(z: float | None, best: float | None) -> float:
     return abs(z - best) / largest if largest > 0 else 0.0
 
 
-def primal_integral(trace: Iterable[tuple[float, float]], best: float | None, limit: float) -> float:
+def primal_integral(
+    trace: Iterable[tuple[float, float]], best: float | None, limit: float
+) -> float:
     """Area P(T) under the primal gap from 0 to `limit`, in seconds (Berthold 2013).
 
     Parameters

@@ -68,7 +68,8 @@ def filter_entries(entries: Iterable[CatalogueEntry], text: str) -> list[Catalog
     for part in text.split(","):
         key, equals, value = (piece.strip() for piece in part.partition("="))
         if not equals or not value:
-            raise SelectionError(f"filter {part!r}: write key=value with a key of {', '.join(KEYS)}")
+            valid = ", ".join(KEYS)
+            raise SelectionError(f"filter {part!r}: write key=value with a key of {valid}")
         if key not in KEYS:
             raise SelectionError(f"unknown filter key {key!r}{_close(key, KEYS)}")
         patterns = [pattern.strip() for pattern in value.split("|")]

@@ -1,0 +1,136 @@
+"""How values are written, and what the columns mean, in words: shared by every form."""
+
+from __future__ import annotations
+
+import math
+
+from bench import metrics
+from bench.leaderboard.board import Board, Cell, Row, Standing
+
+SHIFT = f"{100 * metrics.GAP_SHIFT:g}%"
+
+# Column -> heading and explanation; in the order of the ranked table.
+COLUMNS = {
+    "rank": (
+        "rank",
+        "Place by mean rank over all instances, and the 95 % bootstrap interval of the place"
+        " (instances drawn anew within each family). No interval under 6 instances: no verdict.",
+    ),
+    "entry": ("entry", "Method with the options that were given."),
+    "mean_rank": (
+        "mean rank",
+        "Entries are ranked on every instance by the primal gap, seeds averaged first; ties within"
+        " 1e-6 share their places.",
+    ),
+    "gap_bound": (
+        f"gap to bound (sgm, s={SHIFT})",
+        "Shifted geometric mean of (z - b) / z: z the checked objective, b the best lower bound"
+        " that anyone can recompute. The true gap is at most this.",
+    ),
+    "gap_best": (
+        f"gap to best (sgm, s={SHIFT})",
+        "Shifted geometric mean of (z - z*) / z: z* the best checked objective known.",
+    ),
+    "integral": (
+        "integral",
+        "Mean primal integral over the time limit: 0 has the best known answer at once, 1 never"
+        " finds any.",
+    ),
+    "answered": (
+        "answered",
+        "Instances with a valid answer under every seed, of all instances of the table. What an"
+        " entry did not answer, or cannot take, counts as a gap of 100 % and the last place.",
+    ),
+    "wrong": ("invalid/failed", "Runs with an invalid answer / that crashed, raised or ran out."),
+    "time": ("mean time", "Mean wall time; the time limit where there is no valid answer."),
+}
+
+
+def percent(value: float) -> str:
+    """A gap: ``12.3%``, ``0``, ``<0.01%``, an infinite one as a dash."""
+    if not math.isfinite(value):
+        return "–"
+    if abs(value) < 1e-9:
+        return "0%"
+    if abs(value) < 1e-4:
+        return "<0.01%" if value > 0 else ">-0.01%"
+    share = 100 * value
+    return f"{share:.2f}%" if abs(share) < 10 else f"{share:.1f}%"
+
+
+def seconds(value: float | None) -> str:
+    """A time with three digits and a unit that fits."""
+    if value is None:
+        return "–"
+    for scale, unit in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")):
+        if abs(value) >= scale:
+            return f"{value / scale:.3g} {unit}" if value < 1000 else f"{value:.0f} s"
+    return "0 s" if value == 0 else f"{value / 1e-9:.3g} ns"
+
+
+def place(standing: Standing) -> str:
+    """``2 (1-3)``; the interval is left out where it says no more."""
+    if standing.interval is None:
+        return str(standing.place)
+    low, high = standing.interval
+    return f"{standing.place} ({low}-{high})" if low != high else str(standing.place)
+
+
+def answered(standing: Standing, total: int) -> str:
+    """``7/8``, with what it was not run on: ``3/8, 4 not run``."""
+    missing = total - standing.covered
+    return f"{standing.answered}/{total}" + (f", {missing} not run" if missing else "")
+
+
+def wrong(standing: Standing) -> str:
+    """``0``, or invalid/failed runs; an asterisk where a claimed proof was wrong."""
+    text = f"{standing.invalid}/{standing.failed}" if standing.invalid or standing.failed else "0"
+    return text + ("*" if standing.conflict else "")
+
+
+def status(row: Row) -> str:
+    """Headline of an instance: ``optimal``, ``best, proved by prefix@highs``, ``best``, ``open``."""
+    known = row.known
+    if known.status == "best" and known.closed_by_claim:
+        return f"best, proved by {known.proved_by}"
+    return known.status
+
+
+def cell(value: Cell | None) -> str:
+    """What an entry reached: its gap to the best known, or why there is none."""
+    if value is None:
+        return "not run"
+    if value.objective is None:
+        return value.reason.split(":")[0] or "no answer"
+    partly = f" [{value.answered}/{value.runs}]" if value.answered < value.runs else ""
+    if partly:
+        return seconds(value.objective) + partly
+    return percent(value.gap_best)
+
+
+def header(board: Board) -> str:
+    """One line: conditions, seeds, runs, date."""
+    seeds = f"{board.seeds} seed{'s' if board.seeds != 1 else ''}"
+    return f"{board.conditions}, {seeds}, {board.runs} runs, {board.date[:10]}"
+
+
+def notes(board: Board) -> list[str]:
+    """What a reader must know beside the table."""
+    found = [
+        f"{n} runs under other conditions ({conditions}, suite {conditions.suite}) are left out."
+        for conditions, n in board.others.items()
+    ]
+    for section in board.sections:
+        if len(section.rows) < 6:
+            found.append(
+                f"{section.title}: {len(section.rows)} instances are too few for a verdict."
+            )
+        missing = len(section.rows) - section.bounded
+        if missing:
+            found.append(f"{section.title}: {missing} instances have no bound; their gap is 100 %.")
+        for standing in section.standings:
+            if standing.conflict:
+                found.append(
+                    f"* {standing.entry} claimed a proof that a checked answer contradicts."
+                )
+    return list(dict.fromkeys(found))

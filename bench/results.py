@@ -1,0 +1,139 @@
+"""From records to tables of numbers: one row a run, then one row an instance and entry."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from bench import metrics
+from bench.bks import Headline
+from bench.records import Record
+
+
+def section_of(record: Record) -> str:
+    """The table that a run belongs to: what is ranked together.
+
+    Problems are apart, and so are throughput instances with and without the contiguous rule: a
+    method for the one often cannot take the other.
+    """
+    if record.problem != "throughput":
+        return record.problem
+    name = record.instance.rsplit("/", 1)[-1]
+    rules = name.partition("[")[2].rstrip("]").split(",")
+    return "throughput, contiguous" if "contiguous" in rules else "throughput, free"
+
+
+def frame(records: Iterable[Record], known: Mapping[str, Headline]) -> pd.DataFrame:
+    """One row a run, with its metrics; the newest where a run was made twice.
+
+    Parameters
+    ----------
+    known : mapping of str to Headline
+        Digest of the instance -> best known answer and bound.
+
+    Returns
+    -------
+    DataFrame
+        Columns `section`, `problem`, `instance`, `digest`, `family`, `entry`, `seed`,
+        `termination`, `check`, `objective`, `gap_bound`, `gap_best` (quality gap), `primal_gap`,
+        `integral` (primal integral / limit), `time_s` (the limit where there is no valid answer),
+        `reason` (why there is none).
+
+    Raises
+    ------
+    ValueError
+        If a bound lies above a checked objective: then one of them is wrong.
+    """
+    newest: dict[tuple[str, str, int], Record] = {}
+    for record in sorted(records, key=lambda r: (r.date, r.key)):
+        newest[record.digest, record.entry, record.seed] = record
+    rows = [_row(record, known[record.digest]) for _, record in sorted(newest.items())]
+    return pd.DataFrame(rows, columns=None if rows else list(_COLUMNS))
+
+
+_COLUMNS = (
+    "section", "problem", "instance", "digest", "family", "entry", "seed", "termination", "check",
+    "objective", "gap_bound", "gap_best", "primal_gap", "integral", "time_s", "reason",
+)  # fmt: skip
+
+
+def _row(record: Record, known: Headline) -> dict[str, Any]:
+    z = record.objective if record.check == "ok" else None
+    limit = record.time_limit_s
+    try:
+        gap = metrics.gap_to_bound(z, known.bound)
+    except ValueError as error:
+        raise ValueError(f"{record.instance}: {error} of {record.entry}") from None
+    trace = [(t, value) for t, value in record.trace if z is not None]
+    if z is not None and not trace:
+        trace = [(min(record.wall_s, limit), z)]
+    return {
+        "section": section_of(record),
+        "problem": record.problem,
+        "instance": record.instance,
+        "digest": record.digest,
+        "family": record.family,
+        "entry": record.entry,
+        "seed": record.seed,
+        "termination": record.termination,
+        "check": record.check,
+        "objective": np.nan if z is None else z,
+        "gap_bound": gap,
+        "gap_best": metrics.quality_gap(z, known.objective),
+        "primal_gap": metrics.primal_gap(z, known.objective),
+        "integral": metrics.primal_integral(trace, known.objective, limit) / limit,
+        "time_s": limit if z is None else record.wall_s,
+        "reason": "" if z is not None else reason(record),
+    }
+
+
+def reason(record: Record) -> str:
+    """Why a run has no valid answer, in a few words; empty where it has one."""
+    if record.check == "ok":
+        return ""
+    if record.check == "invalid":
+        rule, what = record.violations[0] if record.violations else ("", "")
+        return f"invalid ({rule}): {what}" if rule else "invalid"
+    if record.termination == "crash":
+        return f"crash ({record.signal})" if record.signal else "crash"
+    if record.termination == "error":
+        lines = [line for line in record.error.strip().splitlines() if line.strip()]
+        return f"error: {lines[-1].strip()}" if lines else "error"
+    return f"no answer ({record.termination})"
+
+
+def failed(record: Record) -> bool:
+    """Whether a run went wrong; one that merely found no answer in its time did not."""
+    return record.check == "invalid" or record.termination in ("crash", "error", "memory-limit")
+
+
+def per_instance(runs: pd.DataFrame) -> pd.DataFrame:
+    """Average the seeds: one row an instance and entry, from :func:`frame`.
+
+    Columns as there, without `seed`; `runs`, `answered`, `invalid` and `failed` count runs.
+    `objective` is the mean over the answered runs, the metrics are means over all runs.
+    """
+    grouped = runs.assign(
+        answered=runs["objective"].notna(),
+        invalid=runs["check"] == "invalid",
+        failed=runs["termination"].isin(["crash", "error", "memory-limit"]),
+    ).groupby(["section", "digest", "entry"], sort=True)
+    return grouped.agg(
+        instance=("instance", "first"),
+        problem=("problem", "first"),
+        family=("family", "first"),
+        runs=("seed", "size"),
+        answered=("answered", "sum"),
+        invalid=("invalid", "sum"),
+        failed=("failed", "sum"),
+        objective=("objective", "mean"),
+        gap_bound=("gap_bound", "mean"),
+        gap_best=("gap_best", "mean"),
+        primal_gap=("primal_gap", "mean"),
+        integral=("integral", "mean"),
+        time_s=("time_s", "mean"),
+        reason=("reason", lambda values: next((v for v in values if v), "")),
+    ).reset_index()
