@@ -95,16 +95,18 @@ def parse_entry(text: str) -> list[Entry]:
     return [_entry(load_method(name), given)]
 
 
-def load_method(name: str, file: str | None = None) -> Method:
+def load_method(name: str, file: str | None = None, source: str = "") -> Method:
     """Import what one method needs, no more.
 
     Raises
     ------
     EntryError
-        If there is no such method, or its file cannot be loaded.
+        If there is no such method, or its file cannot be loaded or is not that of digest `source`.
     """
     if file is not None:
-        found, _ = load_file(Path(file))
+        found, digest = load_file(Path(file))
+        if source and digest != source:
+            raise EntryError(f"{file}: has changed since the run was asked for")
         if name not in found:
             raise EntryError(f"{file}: registers no method {name!r}; it has {', '.join(found)}")
         return found[name]
@@ -134,7 +136,8 @@ def load_file(path: Path) -> tuple[dict[str, Method], str]:
     source = hashlib.sha256(content).hexdigest()
     module_name = f"placebench_file_{source[:16]}"
     spec = importlib.util.spec_from_file_location(module_name, path)
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     before = dict(methods.REGISTRY)
     # A file loaded earlier may have registered the same names: each file sees only the suite's.
@@ -143,7 +146,7 @@ def load_file(path: Path) -> tuple[dict[str, Method], str]:
     sys.modules[module_name] = module  # pickling and dataclasses look modules up by name
     try:
         spec.loader.exec_module(module)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         del sys.modules[module_name]
         what = f"{type(error).__name__}: {error}"
         raise EntryError(f"{path}: cannot be loaded: {what}") from error

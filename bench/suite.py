@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
+import importlib.util
+import math
+import tempfile
+import traceback
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+from threading import Event as Flag
+from threading import Lock
 
-from bench.entries import Entry
+from bench import environment
+from bench.entries import Entry, load_method
 from bench.records import Record, Store
+from bench.run import Job, StoppedError, run_one
+from bench.transport import write_instance
 from problems.instance import Instance
+from solvers.method import Method
 
 
 @dataclass(frozen=True)
@@ -124,4 +136,134 @@ def run_suite(
     KeyboardInterrupt
         When interrupted, after the running children are ended; finished runs are stored.
     """
-    raise NotImplementedError
+    _check_limits(seeds, time_limit_s, memory_limit_bytes, threads, jobs, load_limit_s)
+    suite = environment.suite_version()
+    report = _Reporter(progress)
+    todo: list[tuple[Run, Job]] = []
+    records: dict[int, Record] = {}
+    events: list[Event] = []
+    methods = [load_method(entry.method, entry.file, entry.source) for entry in entries]
+    cells = [(i, e, method) for i in instances for e, method in zip(entries, methods, strict=True)]
+    for instance, entry, method in cells:
+        reason = _refusal(method, instance)
+        for seed in seeds:
+            run = Run(len(todo) + len(events), instance.id, entry.label, seed)
+            job = Job(
+                instance, entry, seed, float(time_limit_s), memory_limit_bytes, threads, suite, "",
+                load_limit_s,
+            )  # fmt: skip
+            if reason is not None:
+                events.append(Skipped(run, reason))
+                continue
+            known = None if rerun else store.get(job.key)
+            if known is not None and known.good:
+                records[run.index] = known
+                events.append(Reused(run, known))
+            else:
+                todo.append((run, job))
+    reused = len(records)
+    report(Planned(len(todo), reused, len(events) - reused, float(time_limit_s), jobs))
+    for event in events:
+        report(event)
+    if todo:
+        records |= _run_all(todo, store, jobs, report)
+    return [records[index] for index in sorted(records)]
+
+
+class _Reporter:
+    """Hands events to the caller, one at a time."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self._lock = Lock()
+
+    def __call__(self, event: Event) -> None:
+        with self._lock:
+            self._progress(event)
+
+
+def _run_all(
+    todo: Sequence[tuple[Run, Job]], store: Store, jobs: int, report: _Reporter
+) -> dict[int, Record]:
+    described = environment.describe()
+    name = store.put_environment({**described, "calibration": environment.calibrate()})
+    stop = Flag()
+    records: dict[int, Record] = {}
+    with (
+        tempfile.TemporaryDirectory(prefix="placebench-suite-") as folder,
+        ThreadPoolExecutor(jobs, thread_name_prefix="placebench") as pool,
+    ):
+        futures: list[Future[Record]] = []
+        try:
+            for run, job in todo:
+                job = replace(job, environment=name)
+                futures.append(
+                    pool.submit(_run_stored, run, job, Path(folder), store, report, stop)
+                )
+            for (run, _), future in zip(todo, futures, strict=True):
+                records[run.index] = future.result()
+        except BaseException:  # KeyboardInterrupt above all
+            stop.set()
+            pool.shutdown(wait=True, cancel_futures=True)
+            raise
+    # What the machine did meanwhile cannot go into a file that is named by its content.
+    store.put_environment(
+        {
+            "format": "placebench-environment-after/1",
+            "environment": name,
+            "calibration": environment.calibrate(),
+        }
+    )
+    return records
+
+
+def _run_stored(
+    run: Run, job: Job, folder: Path, store: Store, report: _Reporter, stop: Flag
+) -> Record:
+    """Run one job and store its record; a failure of the harness itself costs this row only."""
+    if stop.is_set():
+        raise StoppedError
+    report(Started(run))
+    try:
+        record, answer = run_one(job, write_instance(job.instance, folder), stop)
+        if answer is not None:
+            store.put_answer(answer)
+    except StoppedError:
+        raise
+    except Exception:
+        error = f"the harness failed:\n{traceback.format_exc()}"
+        record = job.record(termination="error", check="none", error=error)
+    store.put(record)
+    report(Finished(run, record))
+    return record
+
+
+def _refusal(method: Method, instance: Instance) -> str | None:
+    for module in method.needs:
+        if importlib.util.find_spec(module) is None:
+            return f"{method.name} needs {module}, which is not installed"
+    try:
+        return method.refusal(instance)
+    except Exception as error:  # a stranger's function
+        return f"`refuses` of {method.name} raised {type(error).__name__}: {error}"
+
+
+def _check_limits(
+    seeds: Sequence[int],
+    time_limit_s: float,
+    memory_limit_bytes: int | None,
+    threads: int,
+    jobs: int,
+    load_limit_s: float,
+) -> None:
+    for what, value in (("time limit", time_limit_s), ("load limit", load_limit_s)):
+        if not (math.isfinite(value) and value > 0):
+            raise ValueError(f"the {what} is {value} s, not a positive number of seconds")
+    if memory_limit_bytes is not None and memory_limit_bytes < 1:
+        raise ValueError(f"the memory limit is {memory_limit_bytes} bytes, not at least 1")
+    for what, count in (("threads", threads), ("jobs", jobs)):
+        if count < 1:
+            raise ValueError(f"{what} is {count}, not at least 1")
+    for seed in seeds:
+        if not 0 <= seed < 2**31:
+            raise ValueError(f"seed {seed} is not in 0..2**31-1")

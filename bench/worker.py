@@ -1,0 +1,179 @@
+"""The process of one run: ``python -m bench.worker REPORT_FD``, started by :mod:`bench.supervise`.
+
+It loads the instance and the one method, warms up, says that it is ready, waits for the clock, and
+hands on what the method reports. It decides nothing: what counts is the supervisor's to say.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import faulthandler
+import os
+import random
+import resource
+import signal
+import sys
+import time
+import traceback
+from contextlib import suppress
+from pathlib import Path
+
+import msgspec
+import numpy as np
+
+from bench.entries import load_method
+from bench.frames import (
+    TEXT_LIMIT,
+    BoundFrame,
+    ClaimFrame,
+    Done,
+    Failed,
+    Frame,
+    Go,
+    Parser,
+    Ready,
+    Task,
+    clean,
+    encode_answer,
+    pack,
+    size_limit,
+    unpack,
+)
+from bench.transport import read_instance
+from problems.generate.random import random_bundle
+from problems.instance import Instance
+from problems.resolve import from_bundle
+from solvers.method import Context, Method
+
+WARM_UP_S = 1.0
+_PR_SET_PDEATHSIG = 1
+# Made while there is memory left to make it with.
+_OUT_OF_MEMORY = pack(Failed("MemoryError", memory=True))
+
+
+class Wire:
+    """The worker's ends of both pipes."""
+
+    def __init__(self, control: int, report: int) -> None:
+        self.control = control
+        self.report = report
+        self._parser = Parser(1 << 24)
+        self._waiting: list[Frame] = []
+
+    def receive(self) -> Frame:
+        """Next frame from the supervisor."""
+        while not self._waiting:
+            data = os.read(self.control, 1 << 16)
+            if not data:
+                os._exit(1)  # the supervisor is gone
+            self._waiting += [unpack(kind, body) for kind, body in self._parser.feed(data)]
+        return self._waiting.pop(0)
+
+    def send(self, frame: Frame) -> None:
+        """Write one frame whole."""
+        self.send_bytes(pack(frame))
+
+    def send_bytes(self, data: bytes) -> None:
+        """Write bytes whole."""
+        view = memoryview(data)
+        while view:
+            view = view[os.write(self.report, view) :]
+
+
+def main(report: int) -> None:
+    """Run one task; never returns."""
+    _die_with_parent()
+    faulthandler.enable()
+    # The method's standard input is empty; the control pipe is not for it to read.
+    control = os.dup(0)
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+    os.set_inheritable(report, False)
+    wire = Wire(control, report)
+    try:
+        _work(wire)
+    except MemoryError as error:
+        # The traceback holds the frames that hold the memory.
+        traceback.clear_frames(error.__traceback__)
+        wire.send_bytes(_OUT_OF_MEMORY)
+    except BaseException:  # SystemExit too: the row says what happened
+        wire.send(Failed(clean(traceback.format_exc(), TEXT_LIMIT)))
+    # Threads, exit handlers and finalizers of the method are not waited for.
+    with suppress(Exception):
+        sys.stdout.flush()
+        sys.stderr.flush()
+    os._exit(0)
+
+
+def _work(wire: Wire) -> None:
+    task = wire.receive()
+    assert isinstance(task, Task)
+    if task.memory_limit_bytes is not None:
+        resource.setrlimit(resource.RLIMIT_AS, (task.memory_limit_bytes,) * 2)
+    instance = read_instance(Path(task.instance), task.digest)
+    method = load_method(task.method, task.file, task.source)
+    loaded = time.monotonic()
+    if method.warm:
+        _warm_up(method, instance, task)
+    warm = time.monotonic()
+    random.seed(task.seed)
+    np.random.seed(task.seed % 2**32)  # for methods that do not use the context's
+    wire.send(Ready(warm - loaded, time.process_time()))
+    go = wire.receive()
+    assert isinstance(go, Go)
+    limit = size_limit(instance.n)
+    context = Context(
+        seed=task.seed,
+        deadline=go.deadline,
+        threads=task.threads,
+        on_answer=lambda answer: wire.send(encode_answer(answer, limit)),
+        on_bound=lambda bound: wire.send(BoundFrame(float(bound))),
+        on_claim=lambda claim, objective, note: wire.send(
+            ClaimFrame(
+                clean(str(claim), 20),
+                None if objective is None else float(objective),
+                clean(str(note), 500),
+            )
+        ),
+    )
+    answer = method.run(instance, context, **task.options)
+    if answer is not None:
+        wire.send(encode_answer(answer, limit))
+    wire.send(Done(_peak_bytes()))
+
+
+def _warm_up(method: Method, instance: Instance, task: Task) -> None:
+    """Run the method once on a tiny instance of the same problem, rules and topology.
+
+    What fails here fails again, and is reported, in the run itself.
+    """
+    bundle = random_bundle(
+        0,
+        problem=instance.problem,
+        rules=msgspec.to_builtins(instance.rules),
+        topology="staged" if instance.staged else "direct",
+    )
+    tiny = from_bundle(bundle)
+    if method.refusal(tiny) is not None:
+        return
+    context = Context(seed=task.seed, deadline=time.monotonic() + WARM_UP_S, threads=task.threads)
+    with suppress(Exception):
+        method.run(tiny, context, **task.options)
+
+
+def _peak_bytes() -> int:
+    """Largest resident memory of this process (not of its parent, as getrusage has it)."""
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith("VmHWM:"):
+            return int(line.split()[1]) * 1024
+    return 0
+
+
+def _die_with_parent() -> None:
+    """Ask the kernel to end this process when the supervisor dies, even by SIGKILL."""
+    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != int(os.environ["PLACEBENCH_SUPERVISOR"]):
+        os._exit(1)  # it died before the line above
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))
