@@ -1,0 +1,47 @@
+"""What every backend is given and gives back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+Status = Literal["optimal", "infeasible", "stopped"]
+
+
+@dataclass(frozen=True)
+class Task:
+    """How a model is to be solved.
+
+    Attributes
+    ----------
+    start : float64 array, shape (N,), or None
+        A known solution.
+    seconds : float
+        Time limit; inf without one.
+    threads, seed : int
+    gap : float
+        Relative gap at which the search may stop.
+    on_solution : callable
+        Takes a solution, shape (N,), as soon as it is found.
+    on_bound : callable
+        Takes a proved lower bound on the objective, in the model's units.
+    """
+
+    start: np.ndarray | None
+    seconds: float
+    threads: int
+    seed: int
+    gap: float
+    on_solution: Callable[[np.ndarray], None]
+    on_bound: Callable[[float], None]
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How the solver ended: its status in our words, and in its own."""
+
+    status: Status
+    note: str

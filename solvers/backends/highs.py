@@ -1,0 +1,96 @@
+"""HiGHS through highspy: arrays go in at once, incumbents and bounds stream out."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from solvers.backends._outcome import Outcome, Task
+from solvers.model import Model
+
+NEEDS = ("highspy",)
+
+
+def solve(model: Model, task: Task) -> Outcome:
+    """Solve a model.
+
+    Raises
+    ------
+    RuntimeError
+        If HiGHS refuses the model, or ends in a way that this module has no word for.
+    """
+    import highspy  # a solver binding: heavy, and not everybody has every one
+
+    # One scheduler a process: without a reset a second run cannot have another thread count.
+    highspy.Highs.resetGlobalScheduler(True)
+    highs = highspy.Highs()
+    options = {
+        "output_flag": False,
+        "threads": task.threads,
+        "random_seed": task.seed % 2**31,
+        "mip_rel_gap": task.gap,
+        "mip_abs_gap": 1e-9,
+        "mip_feasibility_tolerance": 1e-7,
+        "primal_feasibility_tolerance": 1e-7,
+    }
+    if math.isfinite(task.seconds):
+        options["time_limit"] = max(task.seconds, 0.0)
+    for name, value in options.items():
+        _done(highs.setOptionValue(name, value), highspy, f"option {name}")
+    _done(highs.passModel(_convert(model, highspy)), highspy, "passModel")
+    if task.start is not None:
+        solution = highspy.HighsSolution()
+        solution.col_value = task.start.tolist()
+        _done(highs.setSolution(solution), highspy, "setSolution")
+
+    def improving(event: Any) -> None:
+        task.on_solution(np.array(event.data_out.mip_solution))
+        task.on_bound(float(event.data_out.mip_dual_bound))
+
+    def progress(event: Any) -> None:
+        task.on_bound(float(event.data_out.mip_dual_bound))
+
+    highs.cbMipImprovingSolution.subscribe(improving)
+    highs.cbMipLogging.subscribe(progress)
+    _done(highs.run(), highspy, "run")
+    return _outcome(highs, highspy, task)
+
+
+def _outcome(highs: Any, highspy: Any, task: Task) -> Outcome:
+    status = highs.getModelStatus()
+    info = highs.getInfo()
+    note = f"HiGHS {highs.version()}: {highs.modelStatusToString(status)}"
+    if info.primal_solution_status == highspy.SolutionStatus.kSolutionStatusFeasible:
+        task.on_solution(np.array(highs.getSolution().col_value))
+    kinds = highspy.HighsModelStatus
+    if status == kinds.kInfeasible:
+        return Outcome("infeasible", note)
+    if status == kinds.kModelEmpty:
+        return Outcome("optimal", note)
+    known = (kinds.kOptimal, kinds.kTimeLimit, kinds.kSolutionLimit, kinds.kInterrupt)
+    if status not in (*known, kinds.kHighsInterrupt, kinds.kMemoryLimit):
+        raise RuntimeError(note)
+    if math.isfinite(info.mip_dual_bound):
+        task.on_bound(float(info.mip_dual_bound))
+    return Outcome("optimal" if status == kinds.kOptimal else "stopped", note)
+
+
+def _convert(model: Model, highspy: Any) -> Any:
+    lp = highspy.HighsLp()
+    lp.num_col_, lp.num_row_ = len(model.cost), len(model.row_lower)
+    lp.col_cost_, lp.col_lower_, lp.col_upper_ = model.cost, model.lower, model.upper
+    lp.row_lower_, lp.row_upper_ = model.row_lower, model.row_upper
+    lp.a_matrix_.format_ = highspy.MatrixFormat.kRowwise
+    lp.a_matrix_.start_ = model.matrix.indptr
+    lp.a_matrix_.index_ = model.matrix.indices
+    lp.a_matrix_.value_ = model.matrix.data
+    kinds = highspy.HighsVarType
+    lp.integrality_ = [kinds.kInteger if i else kinds.kContinuous for i in model.integer]
+    return lp
+
+
+def _done(status: Any, highspy: Any, what: str) -> None:
+    if status == highspy.HighsStatus.kError:
+        raise RuntimeError(f"HiGHS refuses {what}")

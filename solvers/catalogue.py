@@ -1,0 +1,53 @@
+"""Exact methods by name, found by convention: a file in the right folder is an entry.
+
+``formulations/prefix.py`` and ``backends/highs.py`` make ``prefix@highs``; ``cpsat/intervals.py``
+makes ``intervals``. Dashes in names are underscores in files; files that begin with an underscore
+are shared parts. Nothing is imported before it is asked for, solver bindings not before a run.
+"""
+
+from __future__ import annotations
+
+import pkgutil
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+
+from solvers.method import Method, register
+from solvers.mip import pair
+
+_HERE = Path(__file__).parent
+
+
+def names() -> list[str]:
+    """Names of all exact methods, sorted; imports nothing."""
+    pairs = [f"{f}@{b}" for f in _files("formulations") for b in _files("backends")]
+    return sorted([*pairs, *_files("cpsat")])
+
+
+@cache
+def load(name: str) -> Method:
+    """Import what one method needs and register it.
+
+    Raises
+    ------
+    KeyError
+        If there is no such method; the message lists the names.
+    """
+    if name not in names():
+        raise KeyError(f"no exact method {name!r}; there are {', '.join(names())}")
+    first, _, backend = name.replace("-", "_").partition("@")
+    if not backend:
+        entry: Method = import_module(f"solvers.cpsat.{first}").METHOD
+        return register(entry)
+    return register(
+        pair(
+            name,
+            import_module(f"solvers.formulations.{first}"),
+            import_module(f"solvers.backends.{backend}"),
+        )
+    )
+
+
+def _files(folder: str) -> list[str]:
+    found = pkgutil.iter_modules([str(_HERE / folder)])
+    return [each.name.replace("_", "-") for each in found if not each.name.startswith("_")]

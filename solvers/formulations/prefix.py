@@ -1,0 +1,121 @@
+"""`throughput`, contiguous: the prefix MILP over the positions of a chain (this suite).
+
+y[g, b] = 1 iff group g is at position b or before. An order edge (g, h) is y[g, b] >= y[h, b], so
+that no position sees a flow against the chain. Which device sits at a position is decided by class
+of like devices, z[b, c]; with one class only there is nothing to decide.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from problems import throughput
+from problems.answer import Answer
+from problems.instance import Instance
+from solvers.formulations._contract import contract
+from solvers.formulations._loads import Loads, Slots
+from solvers.model import Builder, Model
+
+PROBLEMS = ("throughput",)
+SOURCE = "this suite; rules of Tarnawski et al. 2020 (arXiv 2006.16423)"
+
+
+def refuses(instance: Instance) -> str | None:
+    """Why the formulation cannot take the instance, or None."""
+    if not throughput.rules_of(instance).contiguous:
+        return "prefix places chains: an instance that is not contiguous is for assign"
+    return None
+
+
+def build(instance: Instance, *, symmetry: bool, upper: float, scale: float) -> Model:
+    """Build the model.
+
+    Parameters
+    ----------
+    symmetry : bool
+        Treat like devices as one class; otherwise every device is a class of its own.
+    upper : float
+        Known upper bound on the objective in seconds; inf without one.
+    scale : float
+        Seconds a unit.
+    """
+    c = contract(instance)
+    G, K = c.supported.shape
+    B = min(K, G)  # more positions than groups would stay empty
+    classes = instance.device_class if symmetry else np.arange(K)
+    members = [np.flatnonzero(classes == i) for i in range(int(classes.max()) + 1)]
+    C = len(members)
+    slots = _slots(instance, members, B)
+    builder = Builder()
+    y = builder.variables("y", (G, B - 1), integer=True)
+    z = builder.variables("z", (B, C), integer=True, lower=float(C == 1))
+    x = builder.variables("x", (G, B * C), upper=c.supported[:, slots.device].astype(float))
+    by_position = x.reshape(G, B, C)
+
+    last = np.zeros(B)
+    last[-1] = 1.0  # all groups are at the last position or before
+    place = builder.rows("place", (G, B), lower=last, upper=last)
+    builder.add(place[:, :, None], by_position, 1.0)
+    builder.add(place[:, :-1], y, -1.0)
+    builder.add(place[:, 1:], y, 1.0)
+    order = builder.rows("order", (len(c.order), B - 1), lower=0.0)
+    builder.add(order, y[c.order[:, 0]], 1.0)
+    builder.add(order, y[c.order[:, 1]], -1.0)
+    if C > 1:
+        one = builder.rows("one class", (B,), lower=1.0, upper=1.0)
+        builder.add(one[:, None], z, 1.0)
+        stock = np.array([len(each) for each in members], float)
+        builder.add(builder.rows("stock", (C,), upper=stock)[None], z, 1.0)
+        link = builder.rows("class", (G, B, C), upper=0.0)
+        builder.add(link, by_position, 1.0)
+        builder.add(link, z[None], -1.0)
+    rules = throughput.rules_of(instance)
+    loads = Loads(builder, instance, rules, c, slots, x, scale, upper)
+    member = np.unique(instance.group, return_index=True)[1]
+
+    def read(solution: np.ndarray) -> Answer:
+        position = (solution[y] < 0.5).sum(axis=1)
+        left = [each.tolist() for each in members]
+        at = np.zeros(B, np.int64)
+        for b, i in enumerate(solution[z].argmax(axis=1)):
+            # An empty class is an accident of tolerance; the validity check will drop the answer.
+            at[b] = left[i].pop(0) if left[i] else members[i][0]
+        return Answer(at[position][instance.group])
+
+    def encode(answer: Answer) -> np.ndarray | None:
+        if not throughput.is_valid(instance, answer.device):
+            return None
+        chain = throughput.chain(instance, answer.device)
+        assert chain is not None
+        placed = answer.device[member]
+        used = set(placed.tolist())
+        # Used devices first; the sort is stable, so that their order stays.
+        at = np.array(sorted(chain, key=lambda k: k not in used)[:B])
+        where = np.zeros(K, np.int64)
+        where[at] = np.arange(B)
+        position = where[placed]
+        solution = np.zeros(builder.width)
+        solution[y] = position[:, None] <= np.arange(B - 1)
+        solution[z[np.arange(B), classes[at]]] = 1.0
+        solution[by_position[np.arange(G), position, classes[placed]]] = 1.0
+        loads.fill(solution)
+        loads.set_period(solution, throughput.loads(instance, answer.device))
+        return solution
+
+    return builder.build(scale, read, encode)
+
+
+def _slots(instance: Instance, members: list[np.ndarray], positions: int) -> Slots:
+    """Slot b * C + c: position b holds a device of class c."""
+    C = len(members)
+    first = np.array([each[0] for each in members])
+    link = instance.wire[np.ix_(first, first)].copy()
+    for i, each in enumerate(members):
+        if len(each) > 1:  # all pairs inside a class have the same link
+            link[i, i] = instance.wire[each[0], each[1]]
+    position = np.repeat(np.arange(positions), C)
+    apart = position[:, None] != position[None]
+    single = np.tile([len(each) == 1 for each in members], positions)
+    kind = np.tile(np.arange(C), positions)
+    apart &= ~(single[:, None] & (kind[:, None] == kind[None]))
+    return Slots(first[kind], np.where(apart, link[np.ix_(kind, kind)], 0), apart)

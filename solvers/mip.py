@@ -1,0 +1,95 @@
+"""From an instance through a formulation and a backend to a checked answer."""
+
+from __future__ import annotations
+
+import math
+from types import ModuleType
+
+from problems import throughput
+from problems.answer import Answer
+from problems.instance import Instance
+from solvers import start
+from solvers.backends._outcome import Outcome, Task
+from solvers.keeper import TOLERANCE, Keeper
+from solvers.method import Context, Method, Run, Unsupported, options_of
+from solvers.model import Model
+
+RESERVE = 0.05, 1.0
+"""What is kept of the time left for reading the answer: a share, at most so many seconds."""
+
+
+def pair(name: str, formulation: ModuleType, backend: ModuleType) -> Method:
+    """The method that solves `formulation` by `backend`."""
+
+    def run(
+        instance: Instance, context: Context, *, symmetry: bool = True, gap: float = 0.0
+    ) -> Answer | None:
+        reason = formulation.refuses(instance)
+        if reason is not None:
+            raise Unsupported(reason)
+        return solve(instance, context, formulation, backend, symmetry=symmetry, gap=gap)
+
+    typed: Run = run
+    return Method(
+        name=name,
+        run=typed,
+        problems=formulation.PROBLEMS,
+        kind="exact",
+        source=formulation.SOURCE,
+        options=options_of(typed),
+        warm=True,
+        needs=backend.NEEDS,
+        refuses=formulation.refuses,
+        summary=f"{(formulation.__doc__ or '').splitlines()[0]}",
+    )
+
+
+def solve(
+    instance: Instance,
+    context: Context,
+    formulation: ModuleType,
+    backend: ModuleType,
+    *,
+    symmetry: bool,
+    gap: float,
+) -> Answer | None:
+    """Build, solve, report; see :func:`pair`."""
+    if gap < 0:
+        raise ValueError(f"option gap={gap} is negative")
+    keeper = Keeper(context, lambda answer: _value(instance, answer), slack=TOLERANCE)
+    for answer in (context.start, start.throughput_start(instance)):
+        if answer is not None:
+            keeper.take(answer)
+    if keeper.value == 0.0:
+        context.claim("optimal", 0.0, "the starting answer takes no time")
+        return keeper.best
+    known = math.isfinite(keeper.value)
+    scale = keeper.value if known else _guess(instance)
+    # The bound leaves room for the tolerance, or the starting answer itself could be cut off.
+    upper = keeper.value * (1 + 10 * TOLERANCE) if known else math.inf
+    model: Model = formulation.build(instance, symmetry=symmetry, upper=upper, scale=scale)
+    left = context.time_left()
+    task = Task(
+        start=None if keeper.best is None else model.encode(keeper.best),
+        seconds=left - min(RESERVE[0] * left, RESERVE[1]),
+        threads=context.threads,
+        seed=context.seed,
+        gap=gap,
+        on_solution=lambda x: keeper.take(model.read(x)),
+        on_bound=lambda bound: keeper.bound_by(bound * scale),
+    )
+    outcome: Outcome = backend.solve(model, task)
+    keeper.conclude(outcome.status, outcome.note, gap)
+    return keeper.best
+
+
+def _value(instance: Instance, answer: Answer) -> float | None:
+    if not throughput.is_valid(instance, answer.device):
+        return None
+    return throughput.period(instance, answer.device)
+
+
+def _guess(instance: Instance) -> float:
+    """Some positive number of seconds of the order of the objective."""
+    least = instance.time.min(axis=1)
+    return max(float(least.sum()) / instance.K, float(least.max())) or 1.0

@@ -1,0 +1,154 @@
+"""Simple starting answers, so that an exact method has an incumbent from its first moment on."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.sparse import coo_matrix
+from scipy.sparse.csgraph import connected_components
+
+from problems import latency, placement, throughput
+from problems.answer import Answer
+from problems.graph import topological_order
+from problems.instance import Instance
+
+LEVELS = 24
+"""Levels of the load that are tried for chunks."""
+
+
+def throughput_start(instance: Instance) -> Answer | None:
+    """The best valid single device or cut of the topological order into chunks; None without one.
+
+    Chunks are filled device by device up to a level of compute time, for several levels and with
+    the devices in two orders.
+    """
+    sequence = _chain(instance)
+    work, supported = _by_part(instance, sequence)
+    mean = np.where(supported, work, 0).sum(axis=0) / np.maximum(supported.sum(axis=0), 1)
+    candidates = [np.full(instance.n, k) for k in range(instance.K)]
+    total = float(work.min(axis=1).sum())
+    for order in (np.arange(instance.K), np.argsort(mean, kind="stable")):
+        for share in np.linspace(1.0 / instance.K, 1.2, LEVELS):
+            parts = _chunks(instance, sequence, work, order, share * total)
+            if parts is not None:
+                candidates.append(parts[sequence])
+    best, least = None, np.inf
+    for device in candidates:
+        if throughput.is_valid(instance, device):
+            value = throughput.period(instance, device)
+            if value < least:
+                best, least = Answer.of(device), value
+    return best
+
+
+def _chain(instance: Instance) -> np.ndarray:
+    """Number of each node's part, shape (n,): parts in a topological order of the chain rule.
+
+    A part is a colocation group, or several that the order edges tie into a cycle.
+    """
+    group = instance.group
+    G = int(group.max()) + 1
+    pairs = group[throughput.order_edges(instance)]
+    graph = coo_matrix((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), (G, G))
+    count, label = connected_components(graph, connection="strong")
+    # Number the components by first group: ties of the topological order then go by node.
+    first = np.unique(label, return_index=True)[1]
+    number = np.empty(count, np.int64)
+    number[np.argsort(first)] = np.arange(count)
+    part = number[label]
+    producers: list[list[int]] = [[] for _ in range(count)]
+    links = np.unique(part[pairs], axis=0).reshape(-1, 2)
+    for a, b in links[links[:, 0] != links[:, 1]].tolist():
+        producers[b].append(a)
+    order = topological_order(count, producers)
+    assert order is not None
+    position = np.empty(count, np.int64)
+    position[order] = np.arange(count)
+    result: np.ndarray = position[part[group]]
+    return result
+
+
+def _by_part(instance: Instance, part: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    work = np.zeros((int(part.max()) + 1, instance.K))
+    np.add.at(work, part, instance.time)
+    return work, np.isfinite(work)
+
+
+def _chunks(
+    instance: Instance, part: np.ndarray, work: np.ndarray, order: np.ndarray, level: float
+) -> np.ndarray | None:
+    """Device of each part, shape (parts,), or None where the devices run out."""
+    node_bytes = np.bincount(part, instance.node_bytes)
+    result = np.empty(len(work), np.int64)
+    at, load, held = 0, 0.0, 0.0
+    for i in range(len(work)):
+        while True:
+            if at == len(order):
+                return None
+            k = order[at]
+            fits = held + node_bytes[i] <= instance.memory[k] and np.isfinite(work[i, k])
+            if fits and load + work[i, k] <= level:
+                break
+            at, load, held = at + 1, 0.0, 0.0
+        result[i] = k
+        load += work[i, k]
+        held += node_bytes[i]
+    return result
+
+
+def latency_start(instance: Instance) -> Answer | None:
+    """The best valid single device or earliest-finish list schedule; None without one."""
+    candidates = [np.full(instance.n, k) for k in range(instance.K)]
+    greedy = _earliest_finish(instance)
+    if greedy is not None:
+        candidates.append(greedy)
+    best, least = None, np.inf
+    for device in candidates:
+        if placement.is_placeable(instance, device):
+            answer = latency.dispatch(instance, device)
+            value = latency.makespan(instance, answer)
+            if value < least:
+                best, least = answer, value
+    return best
+
+
+def _earliest_finish(instance: Instance) -> np.ndarray | None:
+    """Device of each node, shape (n,): nodes by mean upward rank, each where it finishes first.
+
+    The first node of a colocation group decides for all; a shared weight is counted at every
+    reader, which is more than it takes.
+    """
+    group, links = instance.group, latency.communication(instance)
+    finite = np.isfinite(instance.time)
+    G = int(group.max()) + 1
+    supported = np.ones((G, instance.K), bool)
+    np.logical_and.at(supported, group, finite)
+    size = np.bincount(group, instance.node_bytes, minlength=G)
+    weight = np.repeat(instance.shared_bytes, np.diff(instance.shared_ptr))
+    np.add.at(size, group[instance.shared_node], weight)
+    mean = np.where(finite, instance.time, 0).sum(axis=1) / finite.sum(axis=1)
+    delay = instance.link_time[links].sum(axis=2).mean(axis=(0, 1))
+    rank = mean.copy()
+    for u in range(instance.n - 1, -1, -1):
+        consumers = instance.succ[instance.succ_ptr[u] : instance.succ_ptr[u + 1]]
+        if len(consumers):
+            rank[u] += delay[u] + rank[consumers].max()
+    home = np.full(G, -1)
+    finish, free = np.zeros(instance.n), np.zeros(instance.K)
+    held = np.zeros(instance.K)
+    for v in np.argsort(-rank, kind="stable"):
+        g = group[v]
+        producers = instance.pred[instance.pred_ptr[v] : instance.pred_ptr[v + 1]]
+        ready = np.where(instance.unlimited, 0.0, free)
+        for u in producers:
+            way = instance.link_time[links[home[group[u]]], u].sum(axis=1)
+            ready = np.maximum(ready, finish[u] + way)
+        end = ready + instance.time[v]
+        if home[g] < 0:
+            possible = supported[g] & (held + size[g] <= instance.memory)
+            if not possible.any():
+                return None
+            home[g] = np.where(possible, end, np.inf).argmin()
+            held[home[g]] += size[g]
+        finish[v] = free[home[g]] = end[home[g]]
+    result: np.ndarray = home[group]
+    return result
