@@ -1,0 +1,125 @@
+"""``placebench capture``: graphs, device times and link times from this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+
+from problems import capture, files
+from problems.capture.table import collect_signatures
+from problems.catalogue import ROOT
+
+app = typer.Typer(
+    name="capture",
+    help="Capture graphs, device times and link times on this machine (extra: capture).",
+    no_args_is_help=True,
+)
+
+Budget = Annotated[float, typer.Option("--budget", help="Seconds of measurement.", min=1.0)]
+Force = Annotated[bool, typer.Option("--force", help="Measure on a busy machine, too.")]
+Name = Annotated[str | None, typer.Option("--name", help="Name of the file, without ending.")]
+Output = Annotated[
+    Path | None, typer.Option("--output", "-o", help="Folder for the file; default: the library.")
+]
+
+
+@app.command("graph")
+def graph(
+    names: Annotated[list[str], typer.Argument(metavar="NETWORK...", help="Or 'all'.")],
+    output: Output = None,
+) -> None:
+    """Capture the graphs of networks, without their weights."""
+    with _reported():
+        # torch and transformers take seconds to import
+        from problems.capture.models import BUILDERS, capture_graph, find
+
+        chosen = list(BUILDERS) if names == ["all"] else names
+        for name in chosen:
+            find(name)
+        for name in chosen:
+            with _progress() as progress:
+                file = capture_graph(name, progress)
+            _write(output or ROOT / "graphs", f"{name}.json.gz", file)
+
+
+@app.command("device")
+def device(
+    spec: Annotated[str, typer.Argument(metavar="SPEC", help="cpu:N, N threads on N cores.")],
+    budget: Budget = 60.0,
+    name: Name = None,
+    graphs: Annotated[
+        list[Path] | None,
+        typer.Option("--graph", help="Graph file, repeatable; default: all of the library."),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Of values and order.")] = 0,
+    force: Force = False,
+    output: Output = None,
+) -> None:
+    """Time every operator signature of the graphs on a device of this machine."""
+    # measuring itself runs in a child process; here psutil is all it takes
+    from problems.capture.device import capture_device
+
+    with _reported():
+        signatures = collect_signatures(graphs or (ROOT / "graphs").glob("*.json.gz"))
+        with _progress() as progress:
+            file = capture_device(
+                spec, signatures, budget, name=name, seed=seed, force=force, progress=progress
+            )
+        for key, why in file.provenance.get("failed", {}).items():
+            typer.echo(f"{signatures[key].op} ({key}) cannot run here: {why}", err=True)
+        _write(output or ROOT / "devices", f"{file.name}.json.gz", file)
+
+
+@app.command("links")
+def links(
+    kinds: Annotated[
+        list[str] | None, typer.Argument(metavar="[LINK]...", help="Default: all there are.")
+    ] = None,
+    budget: Budget = 20.0,
+    force: Force = False,
+    output: Output = None,
+) -> None:
+    """Time transfers between two processes, through shared memory and the loopback."""
+    from problems.capture.links import HOW, capture_links  # multiprocessing and sockets
+
+    with _reported():
+        for kind in kinds or list(HOW):
+            with _progress() as progress:
+                file = capture_links(kind, budget, force=force, progress=progress)
+            _write(output or ROOT / "links", f"{file.name}.json", file)
+
+
+def _write(folder: Path, name: str, file: object) -> None:
+    files.write(folder / name, file)
+    typer.echo(str(folder / name))
+
+
+@contextmanager
+def _reported() -> Iterator[None]:
+    """Turn what a user can mend into one line and exit code 2."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        message = f"{error.name} is not installed: pip install -e '.[capture]'"
+    except (ValueError, RuntimeError) as error:  # wrong argument or file; busy machine
+        message = str(error)
+    else:
+        return
+    typer.echo(f"error: {message}", err=True)
+    raise typer.Exit(2)
+
+
+@contextmanager
+def _progress() -> Iterator[capture.Progress]:
+    """A bar on a terminal, nothing in a pipe."""
+    console = Console(stderr=True)
+    columns = (BarColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
+    with Progress(*columns, console=console, disable=not console.is_terminal) as bar:
+        task = bar.add_task("starting", total=1.0)
+        yield lambda fraction, message: bar.update(task, completed=fraction, description=message)
