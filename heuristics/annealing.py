@@ -1,0 +1,155 @@
+"""Simulated annealing from several constructive starts."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from typing import Literal
+
+import numpy as np
+
+from heuristics.greedy import construct
+from heuristics.shared import anneal_latency, anneal_throughput
+from heuristics.shared import rng as rng_
+from heuristics.shared import space as space_
+from heuristics.shared.best import Best
+from heuristics.shared.feasible import baseline
+from heuristics.shared.lists import mean_rank, offer_schedule
+from heuristics.shared.space import Space
+from problems import latency
+from problems.answer import Answer
+from problems.instance import Instance
+from solvers.method import Context, method
+
+# Rounds without a deadline and without a number of rounds.
+ROUNDS = 8
+# Moves of the first round for every unit; each round after the starts has twice as many.
+EFFORT = 60
+# Seconds between two looks at the clock.
+PATIENCE = 0.004
+Start = Literal["all", "greedy", "heft", "single"]
+
+
+@method(problems=["throughput", "latency"], source="this suite", warm=True)
+def annealing(
+    instance: Instance,
+    context: Context,
+    *,
+    cooling: float = 0.98,
+    hot: float = 0.02,
+    cold: float = 0.00002,
+    rounds: int = 0,
+    start: Start = "all",
+) -> Answer | None:
+    """Simulated annealing: move, swap and segment moves, evaluated by what they change.
+
+    One short round from every start, then longer and longer ones from the best answer. A round
+    cools from `hot` to `cold` (parts of the best objective) in steps of `cooling`. Without a number
+    of `rounds` it goes on until time is up. The clock only cuts the walk: its course depends on the
+    seed alone.
+    """
+    if not 0 < cooling < 1 or not 0 < cold <= hot:
+        raise ValueError("annealing: cooling is within 0..1, and 0 < cold <= hot")
+    if rounds == 0 and context.deadline == math.inf:
+        rounds = ROUNDS
+    best = Best(instance, context)
+    space = space_.build(instance)
+    baseline(instance, space, context, best)
+    found = _starts(instance, space, context, best, start)
+    if not found:
+        return None
+    steps = max(1, math.ceil(math.log(cold / hot) / math.log(cooling)))
+    walk = _latency_walk if instance.problem == "latency" else _throughput_walk
+    go = walk(instance, space, best, rng_.seeded(context.rng))
+    effort, count = EFFORT * len(space.unit_bytes), 0
+    while not best.done() and (rounds == 0 or count < rounds) and best.value > 0:
+        first = found[count] if count < len(found) else None
+        # From the best answer: a hot round walks off, a cool one polishes; they take turns.
+        heat = hot if count < len(found) or count % 2 == 0 else hot / 10
+        if count >= len(found):
+            effort *= 2
+        go(first, heat * best.value, cooling, steps, max(1, effort // steps))
+        count += 1
+    return best.answer
+
+
+def _starts(
+    instance: Instance, space: Space, context: Context, best: Best, start: Start
+) -> list[Answer]:
+    """Different constructive answers, best first; each is offered as well."""
+    found = [] if best.answer is None else [best.answer]
+    makers: dict[str, Callable[[Best], object]] = {}
+    if start in ("all", "greedy"):
+        makers["greedy"] = lambda own: construct(instance, space, own)
+    if start in ("all", "heft") and instance.problem == "latency":
+        makers["heft"] = lambda own: offer_schedule(
+            instance, space, own, mean_rank(instance, space)
+        )
+    for make in makers.values():
+        # A quiet context: only what beats the best so far is reported.
+        own = Best(instance, Context(seed=context.seed, deadline=context.deadline))
+        own.answer = best.answer
+        make(own)
+        if own.answer is not None and own.value < math.inf:
+            best.offer(own.answer)
+            found.append(own.answer)
+    return found
+
+
+Walk = Callable[[Answer | None, float, float, int, int], None]
+
+
+def _throughput_walk(instance: Instance, space: Space, best: Best, stream: np.ndarray) -> Walk:
+    run = anneal_throughput.search(space, stream)
+    one_of = space.unit_node[space.unit_ptr[:-1]]  # a node of every unit
+
+    def go(first: Answer | None, hot: float, cooling: float, steps: int, step: int) -> None:
+        answer = first or best.answer
+        assert answer is not None
+        anneal_throughput.restart(space, run, answer.device[one_of])
+
+        def some(at: int, moves: int) -> None:
+            known = run.energy[1]
+            anneal_throughput.anneal(space, run, at, moves, hot, cooling, step)
+            if run.energy[1] < known:
+                best.offer_device(run.best[space.unit])
+
+        _in_pieces(best, steps * step, some)
+
+    return go
+
+
+def _latency_walk(instance: Instance, space: Space, best: Best, stream: np.ndarray) -> Walk:
+    run = anneal_latency.search(space, stream)
+
+    def go(first: Answer | None, hot: float, cooling: float, steps: int, step: int) -> None:
+        answer = first or best.answer
+        assert answer is not None
+        if answer.order is None:
+            answer = latency.dispatch(instance, answer.device)
+        sequence = latency.sequence_of(instance, answer)
+        assert sequence is not None
+        anneal_latency.restart(space, run, answer.device, sequence)
+
+        def some(at: int, moves: int) -> None:
+            known = run.value[1]
+            anneal_latency.anneal(space, run, at, moves, hot, cooling, step)
+            if run.value[1] < known:
+                best.offer(latency.answer_of(instance, run.best_device, run.best_sequence))
+
+        _in_pieces(best, steps * step, some)
+
+    return go
+
+
+def _in_pieces(best: Best, moves: int, some: Callable[[int, int], None]) -> None:
+    """Make the moves of a round in calls of about :data:`PATIENCE`."""
+    at, piece = 0, 16
+    while at < moves and not best.done():
+        piece = min(piece, moves - at)
+        begin = time.monotonic()
+        some(at, piece)
+        taken = time.monotonic() - begin
+        at += piece
+        piece = max(1, min(4 * piece, int(piece * PATIENCE / max(taken, 1e-7))))

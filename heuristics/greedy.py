@@ -1,0 +1,49 @@
+"""Greedy construction: by load (`throughput`) or by earliest finish time (`latency`)."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from heuristics.shared import space as space_
+from heuristics.shared import state as state_
+from heuristics.shared.balance import balance
+from heuristics.shared.best import Best
+from heuristics.shared.chunks import device_orders, offer_chunks
+from heuristics.shared.feasible import baseline
+from heuristics.shared.lists import offer_schedule
+from heuristics.shared.space import Space
+from problems.answer import Answer
+from problems.instance import Instance
+from solvers.method import Context, method
+
+
+@method(problems=["throughput", "latency"], source="this suite", warm=True)
+def greedy(instance: Instance, context: Context) -> Answer | None:
+    """Topological first-fit by load (throughput) or by earliest finish time (latency).
+
+    Throughput: colocation groups in topological order, each to the device that keeps the period
+    least, and chunks along that order with the least load target; both over several orders of the
+    devices, the better one counts. Latency: nodes in topological order, each to the device on which
+    it finishes first, without insertion.
+    """
+    best = Best(instance, context)
+    space = space_.build(instance)
+    baseline(instance, space, context, best)
+    construct(instance, space, best)
+    return best.answer
+
+
+def construct(instance: Instance, space: Space, best: Best) -> None:
+    """Offer all greedy answers of an instance."""
+    if instance.problem == "latency":
+        # Node numbers are topological: falling priorities keep them in order.
+        offer_schedule(instance, space, best, -np.arange(instance.n, dtype=float), insertion=False)
+        return
+    order = np.arange(len(space.unit_bytes))
+    state = state_.empty(space)
+    for devices in device_orders(instance):
+        if best.done():
+            return
+        if balance(space, state, order, devices):
+            best.offer_device(state.place[space.unit])
+        offer_chunks(instance, space, best, order, devices)

@@ -1,0 +1,1 @@
+"""What the heuristics share; no module in here is an entry of its own."""

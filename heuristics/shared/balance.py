@@ -1,0 +1,42 @@
+"""Unit by unit onto the device that keeps the period least."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from heuristics.shared import state as state_
+
+
+@njit(cache=True)
+def balance(space, state, order, devices):  # type: ignore[no-untyped-def]
+    """Place units in `order`, each where the period of what is placed grows least.
+
+    Ties go to the least total load, then to the device that comes first in `devices`. False where
+    a unit fits nowhere; later units are then unplaced.
+    """
+    state_.clear(state)
+    K = len(devices)
+    position = np.empty(K, np.int64)
+    for g in order:
+        best, least, least_total = -1, np.inf, np.inf
+        for k in devices:
+            if space.unit_time[g, k] == np.inf:
+                continue
+            state_.move(space, state, g, k)
+            if state.use[k] > space.memory[k]:
+                continue
+            if space.contiguous and not state_.chain(state, position):
+                continue
+            value = state_.period(space, state)
+            total = 0.0
+            for j in range(K):
+                total += state_.load(space, state, 0, j)
+                if space.split:
+                    total += state_.load(space, state, 1, j)
+            if value < least or (value == least and total < least_total):
+                best, least, least_total = k, value, total
+        state_.move(space, state, g, best)
+        if best < 0:
+            return False
+    return True

@@ -1,0 +1,142 @@
+"""What no heuristic may be worse than: the best single device, or some valid placement.
+
+Where no single device holds the graph, any placement that keeps support, memory, colocation and
+the chain will do. Finding one is bin packing, so first-fit is followed by backtracking over several
+orders of units and devices.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from heuristics.shared import rng as rng_
+from heuristics.shared import state as state_
+from heuristics.shared.best import MARGIN, Best
+from heuristics.shared.space import Space, topological
+from problems import latency, throughput
+from problems.answer import Answer
+from problems.instance import Instance
+from problems.placement import memory_use
+from problems.rules import ThroughputRules
+from solvers.method import Context
+
+# Placements tried: in the first attempt, in one attempt at most, and in all.
+FIRST, STEP, ALL = 20_000, 200_000, 10_000_000
+_FOUND, _NONE, _OUT = 1, 0, -1
+
+
+def best_single(instance: Instance) -> Answer | None:
+    """The best answer that uses one device; None where no device takes all nodes."""
+    best, least = None, np.inf
+    for k in range(instance.K):
+        device = np.full(instance.n, k, np.int64)
+        if not np.isfinite(instance.time[:, k]).all():
+            continue
+        if memory_use(instance, device)[k] > instance.memory[k]:
+            continue
+        if isinstance(instance.rules, ThroughputRules):
+            answer = Answer(device)
+            value = throughput.period(instance, device)
+        else:
+            answer = latency.answer_of(instance, device, np.arange(instance.n))
+            value = latency.makespan(instance, answer)
+        if value < least:
+            best, least = answer, value
+    return best
+
+
+def baseline(instance: Instance, space: Space, context: Context, best: Best) -> bool:
+    """Offer the best single device or, without one, a first fit; False where neither is found.
+
+    A start given with the context is offered as well.
+    """
+    best.offer(context.start)
+    single = best_single(instance)
+    best.offer(single)
+    if best.answer is None:
+        place = first_fit(space, context)
+        if place is not None:
+            best.offer_device(place[space.unit])
+    return best.answer is not None
+
+
+def first_fit(space: Space, context: Context) -> np.ndarray | None:
+    """A valid placement of units, int64 array of shape (U,); None where none is found in time."""
+    U, K = space.unit_time.shape
+    supported = np.isfinite(space.unit_time)
+    if not supported.any(axis=1).all():
+        return None
+    total = np.where(supported, space.unit_time, 0.0).sum(axis=0) / supported.sum(axis=0).clip(1)
+    devices = np.argsort(total, kind="stable")
+    natural = np.arange(U)
+    # Hardest first: few devices, then many bytes.
+    hardest = np.lexsort((-space.unit_bytes, supported.sum(axis=1)))
+    stream = rng_.seeded(np.random.default_rng(0))
+    rng = np.random.default_rng(0)
+    state, left, budget, attempt = state_.empty(space), ALL, FIRST, 0
+    while left > 0 and context.time_left() > MARGIN:
+        order = natural
+        if attempt % 4 == 1 and not space.contiguous:
+            order = hardest
+        elif attempt % 4 > 1:
+            order = random_order(space, stream)
+        state_.clear(state)
+        found = _search(space, state, order, devices, min(budget, left))
+        if found == _FOUND:
+            return state.place.copy()
+        if found == _NONE:
+            return None
+        left -= budget
+        attempt += 1
+        if attempt % 4 == 0:
+            budget = min(2 * budget, STEP)
+        devices = rng.permutation(K)
+    return None
+
+
+@njit(cache=True)
+def random_order(space, stream):  # type: ignore[no-untyped-def]
+    """Random order of units; topological under `contiguous`."""
+    U = len(space.unit_bytes)
+    key = np.empty(U)
+    for g in range(U):
+        key[g] = rng_.uniform(stream)
+    return topological(space.after_ptr, space.after, key)
+
+
+@njit(cache=True)
+def _search(space, state, order, devices, budget):  # type: ignore[no-untyped-def]
+    """First-fit in the given orders with backtracking; `budget` placements at most."""
+    U, K = space.unit_time.shape
+    choice = np.full(U, -1, np.int64)
+    position = np.empty(K, np.int64)
+    i = 0
+    while i >= 0:
+        if i == U:
+            return _FOUND
+        g = order[i]
+        placed = False
+        for c in range(choice[i] + 1, K):
+            k = devices[c]
+            if space.unit_time[g, k] == np.inf:
+                continue
+            budget -= 1
+            if budget < 0:
+                return _OUT
+            state_.shift(space, state, g, k)
+            if state.use[k] > space.memory[k]:
+                continue
+            if space.contiguous and not state_.chain(state, position):
+                continue
+            choice[i] = c
+            placed = True
+            break
+        if placed:
+            i += 1
+            if i < U:
+                choice[i] = -1
+        else:
+            state_.shift(space, state, g, -1)
+            i -= 1
+    return _NONE
