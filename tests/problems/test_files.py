@@ -1,0 +1,88 @@
+import gzip
+import os
+
+import msgspec
+import pytest
+
+from problems.files import FileError, decode, encode, read, write
+from problems.platform import LinkFile
+
+
+class Inner(msgspec.Struct, forbid_unknown_fields=True):
+    count: int
+
+
+class Outer(msgspec.Struct, forbid_unknown_fields=True):
+    parts: dict[str, list[Inner]]
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ('{"parts": {"x": [{"count": 1}, {"count": "2"}]}}', r"\$\.parts\[\.\.\.\]\[1\]\.count"),
+        ('{"parts": {"x": [{"number": 1}]}}', "number"),
+        ('{"parts": {}, "more": 1}', "more"),
+        ("{}", "parts"),
+        ("{", "truncated"),
+        ("", "truncated"),
+        ('{"parts": {}} x', "trailing"),
+        (b"\xff\xfe", ""),
+        ("[" * 100_000, ""),
+    ],
+)
+def test_errors_name_the_file_and_the_place(text, place):
+    with pytest.raises(FileError, match=f"^some.json: .*{place}"):
+        decode(text, Outer, "some.json")
+
+
+def test_missing_and_broken_files(tmp_path):
+    with pytest.raises(FileError, match=r"absent\.json: cannot be read"):
+        read(tmp_path / "absent.json", Outer)
+    broken = tmp_path / "broken.json.gz"
+    broken.write_bytes(gzip.compress(b'{"parts": {}}' * 100)[:-12])
+    with pytest.raises(FileError, match=r"broken\.json\.gz: cannot be read"):
+        read(broken, Outer)
+    broken.write_bytes(b"{}")
+    with pytest.raises(FileError, match=r"broken\.json\.gz: cannot be read"):
+        read(broken, Outer)
+    with pytest.raises(FileError, match="cannot be read"):
+        read(tmp_path, Outer)
+
+
+def test_a_guard_of_a_struct_becomes_a_file_error():
+    text = '{"format": "placebench-link/1", "name": "l", "kind": "measured", "provenance": {}}'
+    with pytest.raises(FileError, match="a link needs"):
+        decode(text, LinkFile, "l.json")
+
+
+@pytest.mark.parametrize("name", ["x.json", "x.json.gz"])
+def test_round_trip_is_the_same_everywhere(tmp_path, name):
+    value = Outer({"b": [Inner(1)], "a": []})
+    path = tmp_path / "new folder" / name
+    write(path, value)
+    first = path.read_bytes()
+    assert read(path, Outer) == value
+    write(path, Outer({"a": [], "b": [Inner(1)]}))
+    assert path.read_bytes() == first
+    assert os.listdir(path.parent) == [name]
+
+
+def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
+    path = tmp_path / "x.json"
+    write(path, Outer({}))
+
+    def fail(source, target):
+        raise OSError("disk on fire")
+
+    monkeypatch.setattr(os, "replace", fail)
+    with pytest.raises(OSError, match="on fire"):
+        write(path, Outer({"a": []}))
+    assert read(path, Outer) == Outer({})
+    assert os.listdir(tmp_path) == ["x.json"]
+
+
+def test_canonical_form():
+    assert encode({"b": 1, "a": [0.1, None]}) == b'{"a":[0.1,null],"b":1}'
+    for value in (float("nan"), float("inf")):
+        with pytest.raises(ValueError, match="JSON compliant"):
+            encode({"x": value})
