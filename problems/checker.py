@@ -91,12 +91,10 @@ def _verdict(violations: list[tuple[str, str]], objective: Any) -> Verdict:
 
 
 def _shape_violations(instance: Instance, answer: Answer) -> list[tuple[str, str]]:
-    device = np.asarray(answer.device)
-    if device.shape != (instance.n,):
-        return [("shape", f"`device` has shape {device.shape}, not ({instance.n},)")]
-    if device.dtype.kind not in "iu":
-        return [("shape", f"`device` holds {device.dtype}, not integers")]
-    for v, k in enumerate(device.tolist()):
+    broken = _array_violations("device", answer.device, instance.n, "iu")
+    if broken:
+        return broken
+    for v, k in enumerate(answer.device.tolist()):
         if not 0 <= k < instance.K:
             name = instance.names[v]
             return [("device", f"node {v} ({name!r}) is on device {k}, not 0..{instance.K - 1}")]
@@ -104,14 +102,33 @@ def _shape_violations(instance: Instance, answer: Answer) -> list[tuple[str, str
         if answer.order is not None or answer.start is not None:
             return [("shape", f"a {instance.problem} answer has no `order` and no `start`")]
         return []
-    if answer.order is not None and len(answer.order) != instance.K:
-        return [("shape", f"`order` lists {len(answer.order)} devices, not {instance.K}")]
+    if answer.order is not None:
+        if len(answer.order) != instance.K:
+            return [("shape", f"`order` lists {len(answer.order)} devices, not {instance.K}")]
+        for k, nodes in enumerate(answer.order):
+            if broken := _array_violations(f"order[{k}]", nodes, None, "iu"):
+                return broken
     if answer.start is not None:
-        if np.shape(answer.start) != (instance.n,):
-            return [("shape", f"`start` has shape {np.shape(answer.start)}, not ({instance.n},)")]
-        for v, t in enumerate(answer.start):
+        if broken := _array_violations("start", answer.start, instance.n, "iuf"):
+            return broken
+        for v, t in enumerate(answer.start.tolist()):
             if not math.isfinite(t):
                 return [("start", f"node {v} ({instance.names[v]!r}) starts at {t}")]
+    return []
+
+
+def _array_violations(
+    name: str, values: Any, length: int | None, kinds: str
+) -> list[tuple[str, str]]:
+    """Whether it is an array of one dimension and the right type: methods hand over anything."""
+    if not isinstance(values, np.ndarray):
+        return [("shape", f"`{name}` is a {type(values).__name__}, not an array")]
+    if values.ndim != 1 or (length is not None and len(values) != length):
+        wanted = "one dimension" if length is None else f"({length},)"
+        return [("shape", f"`{name}` has shape {values.shape}, not {wanted}")]
+    if len(values) and values.dtype.kind not in kinds:
+        what = "numbers" if "f" in kinds else "integers"
+        return [("shape", f"`{name}` holds {values.dtype}, not {what}")]
     return []
 
 
