@@ -75,7 +75,8 @@ def first_fit(space: Space, context: Context) -> np.ndarray | None:
     stream = rng_.seeded(np.random.default_rng(0))
     rng = np.random.default_rng(0)
     state, left, budget, attempt = state_.empty(space), ALL, FIRST, 0
-    while left > 0 and context.time_left() > MARGIN:
+    # One attempt is made in any case: late is better than never.
+    while left > 0 and (attempt == 0 or context.time_left() > MARGIN):
         order = natural
         if attempt % 4 == 1 and not space.contiguous:
             order = hardest

@@ -1,0 +1,153 @@
+"""What every heuristic promises, on tiny instances of every kind."""
+
+import math
+import time
+
+import numpy as np
+import pytest
+
+from heuristics import catalogue
+from heuristics.shared.best import objective
+from problems.answer import Answer
+from problems.checker import check
+from solvers.method import Context
+from tests.brute_force import optimum
+from tests.heuristics.samples import sample, samples
+
+COUNT = 220
+# As many moves as a test can afford.
+FEW = {"random": {"restarts": 30}, "annealing": {"rounds": 2}}
+NAMES = ("single", "random", "greedy", "annealing", "heft")
+
+
+def run(name, instance, seed=0, **options):
+    reports = []
+    context = Context(seed=seed, on_answer=reports.append)
+    answer = catalogue.load(name).run(instance, context, **FEW.get(name, {}) | options)
+    return answer, reports
+
+
+@pytest.fixture(scope="module")
+def solved():
+    """Instances with their optimum and the value of `single`."""
+    result = []
+    for _, instance in samples(COUNT):
+        answer, _ = run("single", instance)
+        value = None if answer is None else check(instance, answer).objective
+        result.append((instance, optimum(instance).objective, value))
+    return result
+
+
+def test_the_sample_has_what_it_should(solved):
+    assert sum(best is None for _, best, _ in solved) >= 5
+    assert sum(i.n == 1 for i, _, _ in solved) >= 5
+    assert sum(i.K == 1 for i, _, _ in solved) >= 5
+    assert sum(i.m == 0 for i, _, _ in solved) >= 5
+    assert sum(bool(i.host.all()) for i, _, _ in solved) >= 5
+    assert sum(not np.isfinite(i.time).all() for i, _, _ in solved) >= 5
+    no_single = [
+        best is not None and not (np.isfinite(i.time).all(axis=0) & (i.memory == math.inf)).any()
+        for i, best, _ in solved
+    ]
+    assert sum(no_single) >= 20
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_answers_are_valid_between_the_optimum_and_single(solved, name):
+    entry, reached, feasible = catalogue.load(name), 0, 0
+    for instance, best, single in solved:
+        if entry.refusal(instance):
+            continue
+        answer, reports = run(name, instance, seed=1)
+        # On tiny instances the search for a first fit is complete.
+        assert (answer is None) == (best is None), (instance.id, instance.rules)
+        if answer is None:
+            continue
+        values = []
+        for each in [*reports, answer]:
+            verdict = check(instance, each)
+            assert verdict.valid, (instance.id, instance.rules, verdict)
+            assert verdict.objective >= best * (1 - 1e-12)
+            values.append(verdict.objective)
+        assert all(b <= a * (1 + 1e-12) for a, b in zip(values, values[1:], strict=False))
+        assert values[-1] <= single * (1 + 1e-12)
+        feasible += 1
+        reached += values[-1] <= best * (1 + 1e-9)
+    print(f"{name}: optimal on {reached} of {feasible}")
+    least = {"single": 0.2, "heft": 0.5, "greedy": 0.5, "random": 0.5, "annealing": 0.95}
+    assert reached >= least[name] * feasible
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_same_seed_same_answer(name):
+    for _, instance in samples(10, n=30, density=0.2):
+        if catalogue.load(name).refusal(instance):
+            continue
+        first, second = (run(name, instance, seed=5)[0] for _ in range(2))
+        if first is None:
+            assert second is None
+            continue
+        assert np.array_equal(first.device, second.device)
+        if first.order is not None:
+            assert all(map(np.array_equal, first.order, second.order))
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("problem", ["throughput", "latency"])
+def test_time_limit(name, problem):
+    instance = sample(3, problem=problem, n=400, devices=4, density=0.02, tight=None)
+    entry = catalogue.load(name)
+    if entry.refusal(instance):
+        return
+    run(name, sample(3, problem=problem))  # compiled before the clock starts
+    begin = time.monotonic()
+    answer = entry.run(instance, Context(deadline=begin + 0.2))
+    assert answer is not None
+    assert check(instance, answer).valid
+    # Loose, since other processes share the machine: a method that ignores the clock never ends.
+    assert time.monotonic() - begin < 2.0
+
+
+@pytest.mark.parametrize("name", ["random", "annealing"])
+@pytest.mark.parametrize("problem", ["throughput", "latency"])
+def test_time_is_used(name, problem):
+    instance = sample(3, problem=problem, n=400, devices=4, density=0.02, tight=None)
+    begin = time.monotonic()
+    catalogue.load(name).run(instance, Context(deadline=begin + 0.3))
+    assert time.monotonic() - begin > 0.2
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_start_is_never_lost(name):
+    for seed, instance in samples(12):
+        best = optimum(instance)
+        if catalogue.load(name).refusal(instance) or best.answer is None:
+            continue
+        context = Context(seed=seed, start=best.answer)
+        answer = catalogue.load(name).run(instance, context, **FEW.get(name, {}))
+        assert check(instance, answer).objective <= best.objective * (1 + 1e-12)
+
+
+def test_stops_when_the_bound_is_met():
+    instance = sample(3, problem="throughput", n=6, tight=None)
+    best = optimum(instance)
+    begin = time.monotonic()
+    context = Context(start=best.answer, bound=best.objective, deadline=begin + 30)
+    catalogue.load("annealing").run(instance, context)
+    assert time.monotonic() - begin < 10
+
+
+def test_annealing_checks_its_options():
+    instance = sample(3, problem="throughput")
+    for options in ({"cooling": 1.0}, {"hot": 0.0}, {"hot": 1e-9}):
+        with pytest.raises(ValueError, match="annealing"):
+            catalogue.load("annealing").run(instance, Context(), **options)
+
+
+def test_objective_of_a_broken_answer_is_infinite():
+    for _, instance in samples(30):
+        for k in range(instance.K):
+            answer = Answer.of([k] * instance.n)
+            verdict = check(instance, answer)
+            expected = math.inf if verdict.objective is None else verdict.objective
+            assert objective(instance, answer) == pytest.approx(expected, rel=1e-12)
