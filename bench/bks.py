@@ -1,9 +1,9 @@
 """Best known: claims about an instance, and the headline that follows from them.
 
-One file a digest under ``results/best_known``. A claim of kind `answer` names a stored answer that
-the checker accepted; one of kind `bound` names a method. The headline is derived, never stored: it
-trusts answers that were checked and bounds that anyone can recompute cheaply (`recomputable`). What
-a solver proved within its own search is kept beside, as a claim.
+One file a digest under ``results/best_known`` of the checkout. A claim of kind `answer` names a
+stored answer that the checker accepted; one of kind `bound` names a method. The headline is
+derived, never stored: it trusts answers that were checked and bounds that anyone can recompute
+cheaply. What a solver proved within its own search is kept beside, as a claim.
 """
 
 from __future__ import annotations
@@ -19,7 +19,8 @@ from bench.records import Record
 from problems import files
 
 CLOSED = 1e-6  # relative; z* within this of b is optimal
-FOLDER = Path("results/best_known")
+RESULTS = Path(__file__).resolve().parent.parent / "results"
+FOLDER = RESULTS / "best_known"
 
 
 class Claim(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -228,7 +229,7 @@ def conflicts(records: Iterable[Record]) -> dict[str, set[str]]:
     return found
 
 
-def load(folder: Path = FOLDER) -> dict[str, Claims]:
+def load(folder: Path | None = None) -> dict[str, Claims]:
     """All claims on file, by digest; none where there is no folder.
 
     Raises
@@ -236,11 +237,11 @@ def load(folder: Path = FOLDER) -> dict[str, Claims]:
     FileError
         If a file there is broken.
     """
-    found = (files.read(path, Claims) for path in sorted(folder.glob("*.json")))
+    found = (files.read(path, Claims) for path in sorted((folder or FOLDER).glob("*.json")))
     return {claims.digest: claims for claims in found}
 
 
-def save(claims: Mapping[str, Claims], folder: Path = FOLDER) -> None:
+def save(claims: Mapping[str, Claims], folder: Path | None = None) -> None:
     """Write one file a digest."""
     for digest, each in claims.items():
-        files.write(folder / f"{digest[:16]}.json", each)
+        files.write((folder or FOLDER) / f"{digest[:16]}.json", each)

@@ -19,6 +19,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from problems.catalogue import CatalogueEntry, Library
+from problems.instance import Instance
 
 KEYS = ("family", "tier", "problem", "split", "platform", "graph", "level")
 
@@ -124,3 +125,10 @@ def _close(text: str, valid: Iterable[str], otherwise: str = "valid are") -> str
     else:
         listed = f"{otherwise} {', '.join(valid) or '(none)'}"
     return (f"; did you mean {close[0]!r}?" if close else "") + f" ({listed})"
+
+
+def load(selected: Selected, library: Library) -> Instance:
+    """Resolve a selected instance."""
+    if selected.path is not None:
+        return library.load_path(selected.path)
+    return library.load(selected.name)

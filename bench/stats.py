@@ -148,8 +148,7 @@ def _resample(rows: np.ndarray, families: Sequence[str], seed: int, resamples: i
     """Draw rows with replacement within each stratum, shape (resamples, rows, columns)."""
     rng = np.random.default_rng(seed)
     columns = [
-        rng.choice(stratum, (resamples, len(stratum)), replace=True)
-        for stratum in strata(families)
+        rng.choice(stratum, (resamples, len(stratum)), replace=True) for stratum in strata(families)
     ]
     drawn: np.ndarray = rows[np.concatenate(columns, axis=1)]
     return drawn

@@ -8,7 +8,7 @@ import numpy as np
 
 from problems import files, latency, throughput
 from problems.answer import Answer
-from problems.bounds import theoretical
+from problems.bounds.theoretical import theoretical
 from problems.catalogue import Catalogue, CatalogueEntry, Library
 from problems.instance import Instance, InstanceSpec
 from problems.placement import is_placeable

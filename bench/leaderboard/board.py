@@ -231,9 +231,7 @@ def _section(
     return Section(title, standings, rows)
 
 
-def _matrix(
-    part: pd.DataFrame, column: str, digests: list[str], entries: list[str]
-) -> np.ndarray:
+def _matrix(part: pd.DataFrame, column: str, digests: list[str], entries: list[str]) -> np.ndarray:
     """Instances x entries; an instance that an entry was not run on counts as no answer (1)."""
     wide = part.pivot(index="digest", columns="entry", values=column)
     return wide.reindex(index=digests, columns=entries).fillna(1.0).to_numpy(float)

@@ -56,7 +56,7 @@ function draw(plot) {
   Plotly.react(plot, traces, {
     paper_bgcolor: colour("--paper"), plot_bgcolor: colour("--paper"),
     font: { color: colour("--ink"), family: "system-ui, sans-serif", size: 13 },
-    margin: { l: 50, r: 10, t: 10, b: 45 }, hovermode: "closest",
+    margin: { l: 50, r: 10, t: 30, b: 45 }, hovermode: "closest",
     legend: narrow ? { orientation: "h", y: -0.25 } : { x: 1.02, y: 1 },
     xaxis: { ...axis, type: "log", range: [Math.log10(SMALLEST), which === "best" ? 1 : 0.02],
       tickvals: [1e-4, 1e-3, 1e-2, 0.1, 1, 10], ticktext: ["≤0.01%", "0.1%", "1%", "10%", "100%", "1000%"],

@@ -39,8 +39,8 @@ def markdown(board: Board) -> str:
         rows = [
             [
                 row.instance,
-                str(row.n or "–"),
-                str(row.devices or "–"),
+                str(row.n or "-"),
+                str(row.devices or "-"),
                 words.seconds(row.known.bound),
                 words.seconds(row.known.objective),
                 words.status(row),

@@ -49,7 +49,7 @@ COLUMNS = {
 def percent(value: float) -> str:
     """A gap: ``12.3%``, ``0``, ``<0.01%``, an infinite one as a dash."""
     if not math.isfinite(value):
-        return "–"
+        return "-"
     if abs(value) < 1e-9:
         return "0%"
     if abs(value) < 1e-4:
@@ -61,7 +61,7 @@ def percent(value: float) -> str:
 def seconds(value: float | None) -> str:
     """A time with three digits and a unit that fits."""
     if value is None:
-        return "–"
+        return "-"
     for scale, unit in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")):
         if abs(value) >= scale:
             return f"{value / scale:.3g} {unit}" if value < 1000 else f"{value:.0f} s"
@@ -89,7 +89,7 @@ def wrong(standing: Standing) -> str:
 
 
 def status(row: Row) -> str:
-    """Headline of an instance: ``optimal``, ``best, proved by prefix@highs``, ``best``, ``open``."""
+    """Headline: ``optimal``, ``best, proved by prefix@highs``, ``best``, ``open``."""
     known = row.known
     if known.status == "best" and known.closed_by_claim:
         return f"best, proved by {known.proved_by}"
@@ -122,9 +122,7 @@ def notes(board: Board) -> list[str]:
     ]
     for section in board.sections:
         if len(section.rows) < 6:
-            found.append(
-                f"{section.title}: {len(section.rows)} instances are too few for a verdict."
-            )
+            found.append(f"{section.title}: no verdict under 6 instances, no intervals.")
         missing = len(section.rows) - section.bounded
         if missing:
             found.append(f"{section.title}: {missing} instances have no bound; their gap is 100 %.")

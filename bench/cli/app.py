@@ -1,0 +1,220 @@
+"""The commands and their options.
+
+Every command imports its own module when it is called: ``--help`` must not wait for numpy, numba,
+pandas or the library (under half a second is the aim).
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Optional
+
+import typer
+
+app = typer.Typer(
+    name="placebench",
+    help="Compare methods that place deep neural networks on heterogeneous devices.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+bks_app = typer.Typer(
+    help="Best-known answers and bounds.", no_args_is_help=True, rich_markup_mode=None
+)
+app.add_typer(bks_app, name="bks")
+
+# typer wants Optional and List spelled at run time on every Python that is supported.
+Instances = Annotated[
+    Optional[list[str]],  # noqa: UP045
+    typer.Option(
+        "-i",
+        "--instances",
+        metavar="SELECTION",
+        help="Instances: a named selection (default, smoke, full), filters"
+        " (family=bert,tier=tiny|small), an id or a glob over ids, a bundle file; repeatable.",
+    ),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
+StoreFolder = Annotated[
+    Path, typer.Option("--store", metavar="DIR", help="Where records are kept.")
+]
+Records = Annotated[
+    Optional[Path],  # noqa: UP045
+    typer.Option("--records", metavar="FILE", help="A published .jsonl file instead of a store."),
+]
+RUNS = Path("results/runs")
+
+
+@app.command("list")
+def list_(
+    what: Annotated[
+        str, typer.Argument(help="instances, entries, platforms or selections.")
+    ] = "instances",
+    instances: Instances = None,
+    json: Json = False,
+) -> int:
+    """List instances, entries, platforms or selections."""
+    from bench.cli import listing
+
+    return listing.run(what, instances or [], json)
+
+
+@app.command()
+def show(
+    instance: Annotated[str, typer.Argument(help="Instance id, glob or bundle file.")],
+    json: Json = False,
+) -> int:
+    """Show one instance: sizes, devices, provenance, bounds, best known."""
+    from bench.cli import show
+
+    return show.run(instance, json)
+
+
+@app.command()
+def run(
+    instances: Instances = None,
+    entries: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option(
+            "-m",
+            "--method",
+            metavar="ENTRIES",
+            help="Entries: 'heft,annealing[restarts=4],prefix@highs', default, all, or the path"
+            " of a .py file with a new method; repeatable.",
+        ),
+    ] = None,
+    time: Annotated[
+        str, typer.Option("--time", metavar="TIME", help="Limit of a run: 500ms, 10s, 2m, 1h.")
+    ] = "10s",
+    seeds: Annotated[int, typer.Option("--seeds", metavar="N", min=1, help="Seeds a run.")] = 1,
+    seed: Annotated[int, typer.Option("--seed", metavar="S", min=0, help="First seed.")] = 0,
+    jobs: Annotated[
+        int, typer.Option("--jobs", metavar="N", min=1, help="Runs at the same time.")
+    ] = 1,
+    threads: Annotated[
+        int, typer.Option("--threads", metavar="N", min=1, help="Threads of a method.")
+    ] = 1,
+    memory: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option("--memory", metavar="SIZE", help="Memory limit of a run: 4GB, 512MiB."),
+    ] = None,
+    store: StoreFolder = RUNS,
+    rerun: Annotated[bool, typer.Option("--rerun", help="Run again what is there.")] = False,
+    json: Json = False,
+) -> int:
+    """Run entries on instances; finished runs are kept and reused."""
+    from bench.cli import running
+
+    return running.run(
+        instances=instances or ["default"],
+        entries=entries or ["default"],
+        time=time,
+        seeds=range(seed, seed + seeds),
+        jobs=jobs,
+        threads=threads,
+        memory=memory,
+        store=store,
+        rerun=rerun,
+        json=json,
+    )
+
+
+@app.command()
+def check(
+    file: Annotated[Path, typer.Argument(help="Answer file (.json or .json.gz).")],
+    instance: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            "--instance",
+            metavar="ID|FILE",
+            help="Its instance; by default the one of the library with the digest in the file.",
+        ),
+    ] = None,
+    json: Json = False,
+) -> int:
+    """Judge an answer; exit code 1 when it is invalid."""
+    from bench.cli import check
+
+    return check.run(file, instance, json)
+
+
+@app.command()
+def leaderboard(
+    instances: Instances = None,
+    store: StoreFolder = RUNS,
+    records: Records = None,
+    output: Annotated[
+        Path, typer.Option("-o", "--output", metavar="DIR", help="Where the pages go.")
+    ] = Path("results/leaderboard"),
+    publish: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            "--publish",
+            metavar="NAME",
+            help="Also merge the records into results/records/NAME.jsonl, with their answers.",
+        ),
+    ] = None,
+    json: Json = False,
+) -> int:
+    """Rank the entries; write index.html, leaderboard.md and leaderboard.csv."""
+    from bench.cli import ranking
+
+    return ranking.run(instances or [], store, records, output, publish, json)
+
+
+@app.command()
+def bounds(
+    instance: Annotated[str, typer.Argument(help="Instance id, glob, selection or bundle file.")],
+    json: Json = False,
+) -> int:
+    """Compute the lower bounds of instances."""
+    from bench.cli import bounds
+
+    return bounds.run(instance, json)
+
+
+@bks_app.command("list")
+def bks_list(instances: Instances = None, json: Json = False) -> int:
+    """List what is best known of every instance with a claim on file."""
+    from bench.cli import known
+
+    return known.list_(instances or [], json)
+
+
+@bks_app.command("update")
+def bks_update(store: StoreFolder = RUNS, records: Records = None, json: Json = False) -> int:
+    """Add the claims of checked records; print old and new."""
+    from bench.cli import known
+
+    return known.update(store, records, json)
+
+
+@bks_app.command("verify")
+def bks_verify(json: Json = False) -> int:
+    """Check every stored best-known answer again; exit code 1 when one is wrong."""
+    from bench.cli import known
+
+    return known.verify(json)
+
+
+@app.command(
+    context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
+    add_help_option=False,
+)
+def capture(context: typer.Context) -> int:
+    """Capture graphs, devices and links (needs the extra `capture`)."""
+    from bench.cli import capture
+
+    return (
+        capture.app(args=context.args, prog_name="placebench capture", standalone_mode=False) or 0
+    )
+
+
+@app.command()
+def doctor(json: Json = False) -> int:
+    """Say what is installed and whether the solvers can be used."""
+    from bench.cli import doctor
+
+    return doctor.run(json)

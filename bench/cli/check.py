@@ -1,0 +1,68 @@
+"""``placebench check``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from bench.cli import DONE, FAILED, output
+from bench.leaderboard.words import seconds
+from bench.selection import Selected, load, select
+from problems import answer as answers
+from problems.catalogue import Library
+from problems.checker import check
+from problems.files import FileError, read
+
+
+def run(file: Path, instance_text: str | None, json: bool) -> int:
+    """Judge the answer in `file`.
+
+    Raises
+    ------
+    ValueError
+        If its instance cannot be found, or is another one than the answer says.
+    """
+    if not file.is_file():
+        raise FileError(f"no file {str(file)!r}")
+    try:
+        content = read(file, answers.AnswerFile)
+        answer = answers.from_file(content)
+    except FileError as error:  # the answer itself is broken: that is a verdict
+        return _tell(json, None, None, [("file", str(error))])
+    library = Library()
+    if instance_text is not None:
+        chosen = select([instance_text], library)
+    else:
+        chosen = [Selected(e) for e in library.entries() if e.digest == content.instance]
+    if not chosen:
+        raise ValueError(
+            f"no instance of the library has the digest {content.instance[:16]}... of {file};"
+            " name its instance with --instance"
+        )
+    instance = load(chosen[0], library)
+    if instance.digest != content.instance:
+        raise ValueError(
+            f"{file} answers the instance {content.instance[:16]}..., but {instance.id} is"
+            f" {instance.digest[:16]}..."
+        )
+    verdict = check(instance, answer)
+    return _tell(json, instance.id, verdict.objective, list(verdict.violations))
+
+
+def _tell(
+    json: bool, instance: str | None, objective: float | None, violations: list[tuple[str, str]]
+) -> int:
+    if json:
+        output.as_json(
+            {
+                "valid": not violations,
+                "instance": instance,
+                "objective_s": objective,
+                "violations": [{"rule": rule, "what": what} for rule, what in violations],
+            }
+        )
+    elif violations:
+        for rule, what in violations:
+            print(f"invalid ({rule}): {what}")
+    else:
+        print(f"valid: {seconds(objective)} ({objective!r} s) on {instance}")
+    return FAILED if violations else DONE

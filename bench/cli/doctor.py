@@ -1,0 +1,72 @@
+"""``placebench doctor``."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import os
+import sys
+from collections.abc import Callable
+
+from bench import entries, environment
+from bench.cli import DONE, FAILED, output
+from problems.catalogue import Library
+from problems.files import FileError
+
+SOLVERS = {"HiGHS": "highspy", "SCIP": "pyscipopt", "CP-SAT": "ortools.sat.python.cp_model",
+           "Pyomo": "pyomo.environ"}  # fmt: skip
+EXTRAS = {"capture, rl": "torch", "cluster": "distributed", "partition": "pymetis"}
+
+
+def run(json: bool) -> int:
+    """Print one line a check; 1 where something that is needed is missing."""
+    checks = [
+        _check("library", _library),
+        *(_check(name, lambda module=module: _import(module)) for name, module in SOLVERS.items()),
+        _check("entries", _entries),
+    ]
+    told = environment.describe()
+    optional = {
+        name: importlib.util.find_spec(module) is not None for name, module in EXTRAS.items()
+    }
+    if json:
+        output.as_json(
+            {
+                "environment": told,
+                "checks": [{"what": w, "ok": ok, "note": n} for w, ok, n in checks],
+                "extras": optional,
+            }
+        )
+    else:
+        rows = [
+            ["suite", "", str(told["suite"])],
+            ["Python", "", f"{sys.version.split()[0]} on {told['os']}"],
+            ["machine", "", f"{told['cpu']}, {len(os.sched_getaffinity(0))} usable threads"],
+            *([what, "ok" if ok else "FAILED", note] for what, ok, note in checks),
+            *([f"extra {n}", "ok" if there else "-", ""] for n, there in optional.items()),
+        ]
+        output.rows({"what": "left", "state": "left", "note": "fold"}, rows)
+    return DONE if all(ok for _, ok, _ in checks) else FAILED
+
+
+def _check(what: str, look: Callable[[], str]) -> tuple[str, bool, str]:
+    try:
+        return what, True, look()
+    except (ImportError, OSError, FileError, ValueError) as error:
+        return what, False, f"{type(error).__name__}: {error}"
+
+
+def _library() -> str:
+    return f"{len(Library().entries())} instances"
+
+
+def _import(module: str) -> str:
+    importlib.import_module(module)
+    return module
+
+
+def _entries() -> str:
+    names = entries.names()
+    for name in names:
+        entries.load_method(name)
+    return f"{len(names)} entries load"

@@ -1,0 +1,132 @@
+"""``placebench list``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from bench import entries, presets
+from bench.cli import DONE, output
+from bench.leaderboard.words import seconds
+from bench.selection import filter_entries, select
+from problems.catalogue import CatalogueEntry, Library
+
+WIDE = 110
+
+
+def run(what: str, texts: Sequence[str], json: bool) -> int:
+    """List one kind of thing.
+
+    Raises
+    ------
+    ValueError
+        If there is no such kind.
+    """
+    kinds: dict[str, Callable[[Sequence[str], bool], None]] = {
+        "instances": _instances,
+        "entries": _entries,
+        "platforms": _platforms,
+        "selections": _selections,
+    }
+    if what not in kinds:
+        # `placebench list family=bert` means the instances.
+        if "=" in what:
+            what, texts = "instances", [*texts, what]
+        else:
+            raise ValueError(f"cannot list {what!r}; can list {', '.join(kinds)}")
+    kinds[what](texts, json)
+    return DONE
+
+
+def _instances(texts: Sequence[str], json: bool) -> None:
+    library = Library()
+    found: list[CatalogueEntry] = library.entries()
+    if texts:
+        found = [each.entry for each in select(texts, library) if each.entry is not None]
+    if json:
+        output.as_json(found)
+        return
+    console = output.console()
+    wide = console.width >= WIDE
+    columns = {"instance": "fold"}
+    columns |= {"family": "left", "tier": "left"} if wide else {"tier": "left"}
+    columns |= {"nodes": "right", "dev.": "right", "best single": "right", "bound": "right"}
+    columns |= {"x": "right"}
+    rows = [
+        [
+            e.id,
+            *([e.family, e.tier] if wide else [e.tier]),
+            str(e.n),
+            str(e.devices),
+            seconds(e.best_single_s),
+            seconds(e.lower_bound_s),
+            "-" if e.headroom is None else f"{e.headroom:.2f}",
+        ]
+        for e in found
+    ]
+    output.rows(columns, rows, to=console)
+    console.print(f"{len(found)} instances; x: best single device / lower bound")
+
+
+def _entries(texts: Sequence[str], json: bool) -> None:
+    methods = [entries.load_method(name) for name in entries.names()]
+    told = [
+        {
+            "name": m.name,
+            "problems": m.problems,
+            "kind": m.kind,
+            "options": {name: option.default for name, option in m.options.items()},
+            "default": m.name in presets.DEFAULT,
+            "source": m.source,
+            "summary": m.summary,
+        }
+        for m in methods
+    ]
+    if json:
+        output.as_json(told)
+        return
+    columns = {"entry": "left", "kind": "left", "problems": "left", "options": "fold"}
+    output.rows(
+        columns,
+        [
+            [
+                m.name + ("*" if m.name in presets.DEFAULT else ""),
+                m.kind,
+                " ".join(m.problems),
+                " ".join(f"{name}={option.default}" for name, option in m.options.items()),
+            ]
+            for m in methods
+        ],
+    )
+    output.console().print("* in the default set; -m also takes the path of a .py file")
+
+
+def _platforms(texts: Sequence[str], json: bool) -> None:
+    library = Library()
+    used = library.entries()
+    if texts:
+        used = [entry for text in texts for entry in filter_entries(used, text)]
+    platforms = [library.platform(name) for name in library.names("platform")]
+    platforms = [p for p in platforms if not texts or p.name in {e.platform for e in used}]
+    if json:
+        output.as_json(platforms)
+        return
+    columns = {"platform": "left", "topology": "left", "devices": "fold", "instances": "right"}
+    rows = [
+        [
+            p.name,
+            p.topology,
+            ", ".join(d.name for d in p.devices),
+            str(sum(e.platform == p.name for e in used)),
+        ]
+        for p in platforms
+    ]
+    output.rows(columns, rows)
+
+
+def _selections(texts: Sequence[str], json: bool) -> None:
+    selections = Library().selections()
+    if json:
+        output.as_json(selections)
+        return
+    columns = {"selection": "left", "instances": "right"}
+    output.rows(columns, [[name, str(len(ids))] for name, ids in selections.items()])

@@ -1,0 +1,60 @@
+"""Tables on the terminal, the same as JSON, and messages on stderr."""
+
+from __future__ import annotations
+
+import json
+import math
+import sys
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import msgspec
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+
+def console() -> Console:
+    """The terminal; 100 columns and no colour in a pipe, so that logs do not depend on it."""
+    wide = Console(highlight=False)
+    return wide if wide.is_terminal else Console(highlight=False, width=100, no_color=True)
+
+
+def as_json(value: Any) -> None:
+    """Print JSON; numbers that are not finite become null."""
+    print(json.dumps(_finite(msgspec.to_builtins(value)), indent=1))
+
+
+def rows(
+    columns: Mapping[str, str],
+    values: Sequence[Sequence[str]],
+    title: str | None = None,
+    to: Console | None = None,
+) -> None:
+    """Print a table; `columns` maps headings to ``left``, ``right`` or ``fold`` (may wrap)."""
+    table = Table(title=title, title_justify="left", box=None, pad_edge=False, title_style="bold")
+    for heading, kind in columns.items():
+        table.add_column(
+            heading,
+            justify="right" if kind == "right" else "left",
+            overflow="fold",
+            no_wrap=kind == "right",
+        )
+    for row in values:
+        table.add_row(*map(Text, row))
+    (to or console()).print(table)
+
+
+def warn(text: str) -> None:
+    """One line on stderr."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {key: _finite(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(each) for each in value]
+    return value

@@ -1,0 +1,84 @@
+"""``placebench leaderboard``."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from bench import bks
+from bench.cli import DONE, output
+from bench.leaderboard import gather, page, terminal, text
+from bench.leaderboard.board import Board
+from bench.selection import load, select
+from problems.bounds.theoretical import theoretical
+from problems.catalogue import Library
+from problems.files import FileError, write_atomically
+
+
+def run(
+    texts: Sequence[str],
+    store: Path,
+    records: Path | None,
+    folder: Path,
+    publish: str | None,
+    json: bool,
+) -> int:
+    """Rank, write the pages, print the table.
+
+    Raises
+    ------
+    ValueError
+        If there are no records, or the name to publish under is no file name.
+    """
+    if publish is not None and not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", publish):
+        raise ValueError(f"cannot publish as {publish!r}: letters, digits, dots and dashes only")
+    source = gather.from_store(store) if records is None else gather.from_file(records)
+    library = Library()
+    known = gather.Known.of(library.entries(), bks.load())
+    if texts:
+        wanted = set()
+        for selected in select(texts, library):
+            if selected.entry is not None:
+                wanted.add(selected.entry.digest)
+                continue
+            instance = load(selected, library)
+            wanted.add(instance.digest)
+            known = known.with_(
+                instance.digest, theoretical(instance).value, instance.n, instance.K
+            )
+        source = replace(source, records=[r for r in source.records if r.digest in wanted])
+        if not source.records:
+            raise FileError(f"{source.name}: no records of {' '.join(texts)} there")
+    board = gather.board(source, known)
+    forms = {
+        "index.html": page.render(board),
+        "leaderboard.md": text.markdown(board),
+        "leaderboard.csv": text.comma_separated(board),
+    }
+    for name, content in forms.items():
+        write_atomically(folder / name, content.encode())
+    published = None if publish is None else gather.publish(source, publish, bks.RESULTS)
+    if json:
+        output.as_json(standings(board))
+        return DONE
+    console = output.console()
+    terminal.show(board, console)
+    if published is not None:
+        print(f"published: {published}")
+    print(f"page: {folder / 'index.html'}  (also leaderboard.md, leaderboard.csv)")
+    return DONE
+
+
+def standings(board: Board) -> list[dict[str, object]]:
+    """The ranked tables as plain values."""
+    return [
+        {
+            "section": section.title,
+            "instances": len(section.rows),
+            "conditions": board.conditions,
+            "standings": list(section.standings),
+        }
+        for section in board.sections
+    ]

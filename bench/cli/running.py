@@ -1,0 +1,125 @@
+"""``placebench run``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from bench import bks, presets, results
+from bench.cli import DONE, FAILED, INTERRUPTED, output, units
+from bench.cli.progress import Lively, Plain, Progress, plan_text
+from bench.cli.ranking import standings
+from bench.leaderboard import gather, terminal
+from bench.records import Record, Store
+from bench.selection import load, select
+from bench.suite import run_suite
+from problems.bounds.theoretical import theoretical
+from problems.catalogue import Library
+
+SHOWN = 10
+DEFAULT_STORE = Path("results/runs")
+
+
+def run(
+    *,
+    instances: Sequence[str],
+    entries: Sequence[str],
+    time: str,
+    seeds: Sequence[int],
+    jobs: int,
+    threads: int,
+    memory: str | None,
+    store: Path,
+    rerun: bool,
+    json: bool,
+) -> int:
+    """Run, and say at the end who ranks where and what failed."""
+    limit = units.seconds(time)
+    memory_bytes = None if memory is None else units.size(memory)
+    chosen_entries = presets.parse(entries)
+    library = Library()
+    selected = select(instances, library)
+    known = gather.Known.of(library.entries(), bks.load())
+    loaded = []
+    for each in selected:
+        instance = load(each, library)
+        loaded.append(instance)
+        if instance.digest not in known.bounds:
+            value = theoretical(instance).value
+            known = known.with_(instance.digest, value, instance.n, instance.K)
+    console = output.console()
+    progress: Progress
+    if json or not console.is_terminal:
+        progress = Plain(sys.stderr if json else sys.stdout)
+    else:
+        progress = Lively(console)
+    try:
+        with progress:
+            records = run_suite(
+                loaded,
+                chosen_entries,
+                store=Store(store),
+                seeds=list(seeds),
+                time_limit_s=limit,
+                memory_limit_bytes=memory_bytes,
+                threads=threads,
+                jobs=jobs,
+                rerun=rerun,
+                progress=progress,
+            )
+    except KeyboardInterrupt:
+        output.warn(
+            f"placebench: interrupted; {len(progress.finished)} finished runs are kept in {store};"
+            " the same command goes on from there"
+        )
+        return INTERRUPTED
+    failures = [record for record in records if results.failed(record)]
+    source = gather.Source(Store(store), records, str(store))
+    if json:
+        output.as_json(
+            {
+                "ranking": standings(gather.board(source, known)) if records else [],
+                "records": records,
+                "skipped": [
+                    {"entry": entry, "reason": reason, "runs": count}
+                    for (entry, reason), count in sorted(progress.skipped.items())
+                ],
+            }
+        )
+        return FAILED if failures else DONE
+    if console.is_terminal:
+        console.print(plan_text(progress.plan))
+    _skipped(progress)
+    if not records:
+        output.warn("placebench: every run was skipped: no chosen entry takes a chosen instance")
+        return FAILED
+    console.print()
+    terminal.show(gather.board(source, known), console)
+    _failures(failures)
+    where = "" if store == DEFAULT_STORE else f" --store {store}"
+    print(f"records: {store}   next: placebench leaderboard{where}")
+    return FAILED if failures else DONE
+
+
+def _skipped(progress: Progress) -> None:
+    if not progress.skipped:
+        return
+    by_entry: dict[str, list[tuple[int, str]]] = {}
+    for (entry, reason), count in sorted(progress.skipped.items()):
+        by_entry.setdefault(entry, []).append((count, reason))
+    print("skipped:")
+    for entry, reasons in by_entry.items():
+        total = sum(count for count, _ in reasons)
+        why = "; ".join(reason for _, reason in reasons)
+        print(f"  {entry}: {total} run{'s' if total != 1 else ''}: {why}")
+
+
+def _failures(failures: Sequence[Record]) -> None:
+    if not failures:
+        return
+    print(f"failed: {len(failures)} run{'s' if len(failures) != 1 else ''}")
+    for record in failures[:SHOWN]:
+        print(f"  {record.entry}  {record.instance}  seed {record.seed}: {results.reason(record)}")
+    if len(failures) > SHOWN:
+        print(f"  ... and {len(failures) - SHOWN} more")

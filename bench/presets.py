@@ -1,0 +1,30 @@
+"""Named sets of entries: what ``-m`` takes besides entries."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from bench import entries
+from bench.entries import Entry
+
+# One of each kind, for both problems; entries that refuse an instance are skipped on it.
+DEFAULT = (
+    "single", "random", "greedy", "annealing", "heft",
+    "prefix@highs", "assign@highs", "intervals",
+)  # fmt: skip
+
+
+def parse(texts: Sequence[str]) -> list[Entry]:
+    """Read ``default``, ``all`` and comma lists of entries; each entry counts once.
+
+    Raises
+    ------
+    EntryError
+        If an entry or an option does not exist.
+    """
+    expanded = []
+    for text in texts:
+        for part in entries.split_list(text):
+            named = {"default": DEFAULT, "all": entries.names()}.get(part, (part,))
+            expanded += list(named)
+    return entries.parse_entries(",".join(expanded))
