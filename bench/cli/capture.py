@@ -11,6 +11,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
+from bench.cli import FAILED, USAGE
 from problems import capture, files
 from problems.capture.table import collect_signatures
 from problems.catalogue import ROOT
@@ -102,17 +103,19 @@ def _write(folder: Path, name: str, file: object) -> None:
 
 @contextmanager
 def _reported() -> Iterator[None]:
-    """Turn what a user can mend into one line and exit code 2."""
+    """Turn what a user can mend into one line and an exit code."""
     try:
         yield
     except ModuleNotFoundError as error:
-        message = f"{error.name} is not installed: pip install -e '.[capture]'"
-    except (ValueError, RuntimeError) as error:  # wrong argument or file; busy machine
-        message = str(error)
+        message, code = f"{error.name} is not installed: pip install -e '.[capture]'", FAILED
+    except RuntimeError as error:  # a busy machine, or a child process that failed
+        message, code = str(error), FAILED
+    except ValueError as error:  # a wrong argument or file
+        message, code = str(error), USAGE
     else:
         return
-    typer.echo(f"error: {message}", err=True)
-    raise typer.Exit(2)
+    typer.echo(f"placebench: {message}", err=True)
+    raise typer.Exit(code)
 
 
 @contextmanager

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -69,7 +70,7 @@ def run(
         assert process.stdout is not None
         try:
             _pin(process.pid, threads)
-            with process.stdin:
+            with suppress(BrokenPipeError), process.stdin:  # it has failed: its code tells
                 json.dump(job | {"threads": threads}, process.stdin)
             for text in process.stdout:
                 line = json.loads(text)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime
 import re
 from collections.abc import Mapping
+from importlib.util import find_spec
 from typing import Any
 
 from problems.capture import Progress, child, machine, silent
@@ -54,12 +55,16 @@ def capture_device(
         If the spec is not one of a device here, or there is nothing to measure.
     BusyError
         If the machine is not quiet, before or meanwhile.
+    ModuleNotFoundError
+        If torch is not installed.
     """
     threads = cpu_threads(spec)
     if not signatures:
         raise ValueError("no signatures to measure")
     if budget_s <= 0:
         raise ValueError("budget_s <= 0")
+    if find_spec("torch") is None:
+        raise ModuleNotFoundError("capture needs torch", name="torch")
     if not force:
         machine.require_quiet()
     job = {

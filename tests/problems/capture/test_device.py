@@ -1,0 +1,103 @@
+"""Replay of a few small signatures; no real measurement."""
+
+from __future__ import annotations
+
+import pytest
+
+pytest.importorskip("torch", reason="extra `capture` is not installed: no torch")
+
+from problems.capture import child, device, machine
+from problems.capture.device import capture_device, cpu_threads, default_name
+from problems.capture.replay import replay
+from problems.graph import Signature
+
+VECTOR = {"tensor": [[64], [1], "float32"]}
+MATRIX = {"tensor": [[256, 256], [256, 1], "float32"]}
+ADD = Signature(op="aten.add.Tensor", args=[VECTOR, VECTOR])
+PRODUCT = Signature(op="aten.mm.default", args=[MATRIX, MATRIX])
+WRONG = Signature(op="aten.mm.default", args=[MATRIX, VECTOR])
+UNKNOWN = Signature(op="aten.nonsense.default")
+
+
+def test_a_device_file_answers_every_signature() -> None:
+    said: list[tuple[float, str]] = []
+    table = {"add": ADD, "product": PRODUCT, "wrong": WRONG, "unknown": UNKNOWN}
+    file = capture_device(
+        "cpu:1", table, 0.05, force=True, progress=lambda *each: said.append(each)
+    )
+    assert file.kind == "measured"
+    assert set(file.times) == set(table)
+    for key in ("add", "product"):
+        timing = file.times[key]
+        assert timing is not None
+        assert 0 < timing.min_s <= timing.median_s <= timing.max_s
+        assert timing.repeats == file.provenance["rounds"] >= 3
+    # what cannot run has no time, and the file says why
+    assert file.times["wrong"] is None
+    assert file.times["unknown"] is None
+    assert set(file.provenance["failed"]) == {"wrong", "unknown"}
+    assert "nonsense" in file.provenance["failed"]["unknown"]
+    assert {"cpu", "threads", "torch", "date", "method"} <= set(file.provenance)
+    assert file.times["product"].min_s > file.times["add"].min_s  # type: ignore[union-attr]
+    assert said[-1][1].startswith("cpu:1: round")
+
+
+def test_rounds_cover_every_signature_before_any_is_repeated() -> None:
+    job = {
+        "signatures": {str(i): {"op": ADD.op, "args": ADD.args, "kwargs": {}} for i in range(5)},
+        "budget_s": 60,
+        "seed": 0,
+        "limit": 4,
+    }
+    said: list[dict[str, object]] = []
+    result = replay(job, said.append)
+    assert [line["round"] for line in said] == [1, 2, 3, 4]
+    assert {each[3] for each in result["times"].values()} == {4}
+
+
+def test_the_child_has_its_allocator_set_before_it_starts(monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    seen: dict[str, str] = {}
+
+    def refuse(*_: object, env: dict[str, str], **__: object) -> None:
+        seen.update(env)
+        raise InterruptedError
+
+    monkeypatch.setattr(child.subprocess, "Popen", refuse)
+    with pytest.raises(InterruptedError):
+        child.run("problems.capture.replay", {}, 1, print)
+    assert {"MALLOC_MMAP_THRESHOLD_", "MALLOC_TRIM_THRESHOLD_", "MALLOC_TOP_PAD_"} <= set(seen)
+    assert seen["OMP_NUM_THREADS"] == "1"
+
+
+def test_a_child_that_fails_says_why() -> None:
+    with pytest.raises(RuntimeError, match=r"(?s)replay ended with code 1: .*KeyError: 'seed'"):
+        child.run("problems.capture.replay", {}, 1, print)
+    with pytest.raises(RuntimeError, match="No module named"):  # ends before it reads its job
+        child.run("problems.capture.nonsense", {"much": "x" * 10**6}, 1, print)
+
+
+def test_without_torch_the_missing_package_is_named(monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    monkeypatch.setattr(device, "find_spec", lambda name: None)
+    with pytest.raises(ModuleNotFoundError) as caught:
+        capture_device("cpu:1", {"add": ADD})
+    assert caught.value.name == "torch"
+
+
+@pytest.mark.parametrize("spec", ["cpu", "cpu:0", "cpu:100000", "cuda:fp32", "cpu:1.5", ""])
+def test_unknown_devices_are_refused_with_those_there_are(spec: str) -> None:
+    with pytest.raises(
+        ValueError, match=rf"the devices are cpu:1 \.\. cpu:{machine.available_cores()}"
+    ):
+        cpu_threads(spec)
+
+
+def test_nothing_to_measure_and_no_time() -> None:
+    with pytest.raises(ValueError, match="no signatures"):
+        capture_device("cpu:1", {})
+    with pytest.raises(ValueError, match="budget_s <= 0"):
+        capture_device("cpu:1", {"add": ADD}, 0.0)
+
+
+def test_names_are_made_of_the_processor(monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    monkeypatch.setattr(machine, "cpu_model", lambda: "AMD EPYC 7R13 (cpu family 25, model 1)")
+    assert default_name(2) == "amd-epyc-7r13-2t"

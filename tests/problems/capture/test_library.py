@@ -1,0 +1,86 @@
+"""The shipped graphs, devices and links: they load, fit together and stay small."""
+
+from __future__ import annotations
+
+import pytest
+
+from problems import files
+from problems.capture.table import collect_signatures
+from problems.catalogue import ROOT
+from problems.files import FileError
+from problems.graph import GraphFile, Node, Signature, from_file
+from problems.platform import DeviceFile, LinkFile
+
+GRAPHS = sorted((ROOT / "graphs").glob("*.json.gz"))
+DEVICES = sorted((ROOT / "devices").glob("*.json.gz"))
+LINKS = sorted((ROOT / "links").glob("*.json"))
+
+
+@pytest.mark.parametrize("path", GRAPHS, ids=lambda p: p.name)
+def test_graphs_load_and_are_named_by_their_file(path) -> None:  # type: ignore[no-untyped-def]
+    file = files.read(path, GraphFile)
+    graph = from_file(file, str(path))
+    assert path.name == f"{file.name}.json.gz"
+    assert graph.n > 100
+    assert file.block
+    assert graph.flops.sum() > 1e8
+    assert all(members for members in graph.members)
+    # edges follow the order of the file, which is that of execution
+    assert all(u < v for u, v in file.edges)
+
+
+@pytest.mark.parametrize("path", DEVICES, ids=lambda p: p.name)
+def test_every_device_answers_every_signature(path) -> None:  # type: ignore[no-untyped-def]
+    file = files.read(path, DeviceFile)
+    assert path.name == f"{file.name}.json.gz"
+    assert set(collect_signatures(GRAPHS)) <= set(file.times)
+    for timing in file.times.values():
+        assert timing is None or 0 < timing.min_s <= timing.median_s <= timing.max_s
+    if file.kind == "measured":
+        assert {"cpu", "threads", "torch", "date", "method"} <= set(file.provenance)
+        assert min(t.repeats for t in file.times.values() if t) >= 20
+    else:
+        assert {"rule", "source"} <= set(file.provenance)
+
+
+@pytest.mark.parametrize("path", LINKS, ids=lambda p: p.name)
+def test_links_load_and_grow(path) -> None:  # type: ignore[no-untyped-def]
+    file = files.read(path, LinkFile)
+    assert path.name == f"{file.name}.json"
+    for backward in (False, True):
+        assert 0 < file.time(2**8, backward) < file.time(2**20, backward)
+        assert file.time(2**20, backward) < file.time(2**26, backward) < 1
+    if file.kind == "measured":
+        assert [p.bytes for p in file.forward] == [2**k for k in range(8, 27)]
+        assert [p.bytes for p in file.backward] == [2**k for k in range(8, 27)]
+
+
+def test_the_library_is_small() -> None:
+    assert sum(p.stat().st_size for p in [*GRAPHS, *DEVICES, *LINKS]) < 2_000_000
+
+
+def _graph(name: str, op: str) -> GraphFile:
+    return GraphFile(
+        format="placebench-graph/1",
+        name=name,
+        family="f",
+        nodes=[Node(name="x", op=op, signature="s")],
+        edges=[],
+        signatures={"s": Signature(op=op)},
+    )
+
+
+def test_a_signature_has_one_meaning(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    files.write(tmp_path / "a.json", _graph("a", "add"))
+    files.write(tmp_path / "b.json", _graph("b", "add"))
+    assert list(collect_signatures(tmp_path.glob("*.json"))) == ["s"]
+    files.write(tmp_path / "c.json", _graph("c", "mul"))
+    with pytest.raises(FileError, match=r"c\.json: signature 's' differs"):
+        collect_signatures(tmp_path.glob("*.json"))
+
+
+def test_a_signature_without_description_is_refused(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    bare = GraphFile("placebench-graph/1", "a", "f", [Node("x", "add", "s")], [])
+    files.write(tmp_path / "a.json", bare)
+    with pytest.raises(FileError, match=r"'s' is not described - at `\$\.nodes\[0\]"):
+        collect_signatures([tmp_path / "a.json"])
