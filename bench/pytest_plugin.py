@@ -57,3 +57,23 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
         around = collection_path in folder.parents
         return None if inside or around or collection_path.suffix != ".py" else True
     return True if inside else None
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Give a test that asks for `placebench_job` one job an instance and entry."""
+    if "placebench_job" not in metafunc.fixturenames:
+        return
+    # Only here: everything behind it takes a second to import, and no other test needs it.
+    from bench import comparison
+
+    config = metafunc.config
+    try:
+        jobs = comparison.jobs(
+            instances=config.getoption("--benchmark-selection") or ["default"],
+            methods=config.getoption("--method") or ["default"],
+            time=config.getoption("--benchmark-time"),
+            seed=config.getoption("--benchmark-seed"),
+        )
+    except ValueError as error:
+        raise pytest.UsageError(f"placebench: {error}") from None
+    metafunc.parametrize("placebench_job", jobs, ids=[job.name for job in jobs])

@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 from scipy import stats
@@ -17,7 +18,7 @@ MINIMUM = 6  # with 5 pairs the signed-rank test cannot reach 5 % at all
 TIE = 1e-6  # relative
 RESAMPLES = 2000
 # Pairs without a difference are dropped before ranking (Wilcoxon 1945), and it is said how many.
-ZERO_RULE = "wilcox"
+ZERO_RULE: Literal["wilcox"] = "wilcox"
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ import importlib.util
 import os
 import sys
 from collections.abc import Callable
+from functools import partial
 
 from bench import entries, environment
 from bench.cli import DONE, FAILED, output
@@ -22,7 +23,7 @@ def run(json: bool) -> int:
     """Print one line a check; 1 where something that is needed is missing."""
     checks = [
         _check("library", _library),
-        *(_check(name, lambda module=module: _import(module)) for name, module in SOLVERS.items()),
+        *(_check(name, partial(_import, module)) for name, module in SOLVERS.items()),
         _check("entries", _entries),
     ]
     told = environment.describe()

@@ -217,15 +217,15 @@ def _section(
     cells = {(row.digest, row.entry): _cell(row) for row in part.itertuples()}
     rows = [
         Row(
-            instance=row.instance,
-            digest=row.digest,
-            family=row.family,
-            n=sizes[row.digest][0] if row.digest in sizes else None,
-            devices=sizes[row.digest][1] if row.digest in sizes else None,
-            known=known[row.digest],
-            cells={entry: cells.get((row.digest, entry)) for entry in entries},
+            instance=name,
+            digest=digest,
+            family=family,
+            n=sizes[digest][0] if digest in sizes else None,
+            devices=sizes[digest][1] if digest in sizes else None,
+            known=known[digest],
+            cells={entry: cells.get((digest, entry)) for entry in entries},
         )
-        for row in first.itertuples()
+        for name, digest, family in zip(first["instance"], digests, families, strict=True)
     ]
     standings.sort(key=lambda s: (s.mean_rank, s.gap_bound, s.entry))
     return Section(title, standings, rows)

@@ -64,9 +64,7 @@ def comparison(instances: int = 8, seeds: int = 2) -> list[Record]:
                 found.append(record(**base, entry="single", objective=3 * z, wall_s=0.01))
                 if i in (2, 3, 7):
                     broken = [("memory", "device 1 holds too much")]
-                    found.append(
-                        record(**base, entry="greedy", check="invalid", violations=broken)
-                    )
+                    found.append(record(**base, entry="greedy", check="invalid", violations=broken))
                 else:
                     found.append(record(**base, entry="greedy", objective=1.5 * z))
     return found

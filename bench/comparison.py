@@ -1,0 +1,130 @@
+"""The jobs of the timed comparison that ``pytest --benchmark`` runs."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from bench import bks, environment, metrics, presets, results
+from bench.cli.units import seconds
+from bench.entries import Entry, load_method
+from bench.records import Record
+from bench.run import Job, run_one
+from bench.selection import Selected, select
+from problems.bounds.theoretical import theoretical
+from problems.catalogue import Library
+from problems.instance import Instance
+
+LOAD_LIMIT_S = 120.0
+
+
+@dataclass(frozen=True)
+class ComparisonJob:
+    """One entry on one instance.
+
+    Attributes
+    ----------
+    name : str
+        Short: ``greedy-bert-base:block/server/latency``.
+    """
+
+    name: str
+    selected: Selected
+    entry: Entry
+    time_limit_s: float
+    seed: int
+
+    @property
+    def instance(self) -> Instance:
+        """The resolved instance; loaded once for all entries."""
+        return _instance(self.selected.name, self.selected.path)
+
+    def refusal(self) -> str | None:
+        """Why the entry cannot take the instance; None where it can."""
+        method = load_method(self.entry.method, self.entry.file)
+        return method.refusal(self.instance)
+
+    def run(self) -> Record:
+        """Run it, isolated, and judge it."""
+        with tempfile.TemporaryDirectory(prefix="placebench-") as folder:
+            record, _ = run_one(self._job(), Path(folder))
+        return record
+
+    def _job(self) -> Job:
+        return Job(
+            instance=self.instance,
+            entry=self.entry,
+            seed=self.seed,
+            time_limit_s=self.time_limit_s,
+            memory_limit_bytes=None,
+            threads=1,
+            suite=environment.suite_version(),
+            environment="",
+            load_limit_s=LOAD_LIMIT_S,
+        )
+
+    def told(self, record: Record) -> dict[str, Any]:
+        """What goes into a benchmark's `extra_info`: plain values, seconds."""
+        known = _headline(self.selected.name, self.selected.path)
+        best = known.objective
+        z = record.objective
+        if z is not None:
+            best = z if best is None else min(best, z)
+        return {
+            "instance": record.instance,
+            "digest": record.digest,
+            "entry": record.entry,
+            "seed": record.seed,
+            "time_limit_s": record.time_limit_s,
+            "termination": record.termination,
+            "check": record.check,
+            "objective_s": z,
+            "bound_s": known.bound,
+            "best_known_s": best,
+            "gap_to_bound": metrics.gap_to_bound(z, known.bound),
+            "gap_to_best": metrics.primal_gap(z, best),
+            "wall_s": record.wall_s,
+            "reason": results.reason(record),
+        }
+
+
+def jobs(
+    instances: Sequence[str], methods: Sequence[str], time: str, seed: int
+) -> list[ComparisonJob]:
+    """Every entry on every instance whose problem it is for.
+
+    Raises
+    ------
+    ValueError
+        On an unknown selection, entry, option or time.
+    """
+    limit = seconds(time)
+    found = []
+    for selected in select(instances, Library()):
+        for entry in presets.parse(methods):
+            problems = load_method(entry.method, entry.file).problems
+            if selected.entry is not None and selected.entry.problem not in problems:
+                continue
+            name = f"{entry.label}-{Path(selected.name).name if selected.path else selected.name}"
+            found.append(ComparisonJob(name, selected, entry, limit, seed))
+    return found
+
+
+@cache
+def _instance(name: str, path: Path | None) -> Instance:
+    library = Library()
+    return library.load(name) if path is None else library.load_path(path)
+
+
+@cache
+def _headline(name: str, path: Path | None) -> bks.Headline:
+    instance = _instance(name, path)
+    earlier = {d: each for d, each in bks.load().items() if d == instance.digest}
+    bound = theoretical(instance).value
+    if not earlier:
+        return bks.Headline("open", None, "", bound, None, "")
+    return bks.headline(bks.gather([], {instance.digest: bound}, earlier)[instance.digest].claims)

@@ -1,0 +1,21 @@
+"""The timed comparison: ``pytest --benchmark``; not collected without that option.
+
+The figure of pytest-benchmark is the whole run with the start of its process; the clock of the
+method itself, the gap and the rest are in `extra_info`.
+"""
+
+from __future__ import annotations
+
+import pytest
+
+
+def test_comparison(benchmark, placebench_job):
+    refusal = placebench_job.refusal()
+    if refusal is not None:
+        pytest.skip(refusal)
+    benchmark.group = placebench_job.instance.id
+    record = benchmark.pedantic(placebench_job.run, rounds=1, iterations=1)
+    told = placebench_job.told(record)
+    benchmark.extra_info.update(told)
+    assert record.check != "invalid", told["reason"]
+    assert record.termination not in ("crash", "error", "memory-limit"), told["reason"]
