@@ -22,7 +22,7 @@ from solvers.method import Method, OptionValue
 
 # Where the suite's own methods are listed: each module has `names()` and `load(name)`, and imports
 # a method only when it is loaded. Imported late: `--help` needs neither.
-CATALOGUES = ["solvers.catalogue", "heuristics.catalogue"]
+CATALOGUES = ["heuristics.catalogue", "solvers.catalogue"]
 OWN_PACKAGES = ("solvers", "heuristics")
 _ENTRY = re.compile(r"(?P<name>[^\[\]]+)(\[(?P<options>[^\[\]]*)\])?")
 
@@ -82,7 +82,8 @@ def parse_entry(text: str) -> list[Entry]:
     Raises
     ------
     EntryError
-        If the syntax is wrong, or the method, file or option does not exist.
+        If the syntax is wrong, the method, file or option does not exist, or the file takes the
+        name of one of the suite's methods.
     """
     match = _ENTRY.fullmatch(text.strip())
     if match is None:
@@ -91,6 +92,8 @@ def parse_entry(text: str) -> list[Entry]:
     if name.endswith(".py"):
         path = Path(name).expanduser().resolve()
         found, source = load_file(path)
+        for taken in set(found) & set(names()):
+            raise EntryError(f"{path}: {taken!r} is the name of one of the suite's methods")
         return [_entry(method, given, str(path), source) for method in found.values()]
     return [_entry(load_method(name), given)]
 
@@ -127,7 +130,7 @@ def load_file(path: Path) -> tuple[dict[str, Method], str]:
     Raises
     ------
     EntryError
-        If the file is missing, fails, registers nothing, or takes a name of the suite's.
+        If the file is missing, fails or registers nothing.
     """
     try:
         content = path.read_bytes()
@@ -157,9 +160,6 @@ def load_file(path: Path) -> tuple[dict[str, Method], str]:
         methods.REGISTRY.update({n: each for n, each in before.items() if not _is_own(each)})
     if not found:
         raise EntryError(f"{path}: registers no method; decorate one with `solvers.method.method`")
-    for name in found:
-        if name in names():
-            raise EntryError(f"{path}: {name!r} is the name of one of the suite's methods")
     return found, source
 
 

@@ -21,10 +21,12 @@ TEXT_LIMIT = 16 * 1024
 
 
 class Task(msgspec.Struct, frozen=True):
-    """Down, first: what to run. `instance` is a file of :mod:`bench.transport`."""
+    """Down, first: what to run. `instance` and `tiny` are files of :mod:`bench.transport`."""
 
     instance: str
     digest: str
+    tiny: str
+    tiny_digest: str
     method: str
     options: dict[str, Any]
     file: str | None

@@ -14,6 +14,8 @@ from bench.entries import Entry
 from bench.outcome import Outcome, classify
 from bench.records import Record, key_of
 from bench.supervise import GRACE_S, supervise
+from bench.transport import write_instance
+from bench.warm import tiny_like
 from problems.answer import AnswerFile
 from problems.instance import Instance
 
@@ -88,15 +90,13 @@ class Job:
         )
 
 
-def run_one(
-    job: Job, instance_file: Path, stop: Event | None = None
-) -> tuple[Record, AnswerFile | None]:
+def run_one(job: Job, folder: Path, stop: Event | None = None) -> tuple[Record, AnswerFile | None]:
     """Run a job in a process of its own and judge what it reported.
 
     Parameters
     ----------
-    instance_file : Path
-        The job's instance as :func:`bench.transport.write_instance` wrote it.
+    folder : Path
+        Where the instance is put for the process to read; may serve many runs at once.
     stop : threading.Event, optional
         Ends the run early when set.
 
@@ -110,8 +110,11 @@ def run_one(
     StoppedError
         If `stop` was set.
     """
+    tiny = tiny_like(job.instance)
     task = frames.Task(
-        instance=str(instance_file),
+        instance=str(write_instance(job.instance, folder)),
+        tiny=str(write_instance(tiny, folder)),
+        tiny_digest=tiny.digest,
         digest=job.instance.digest,
         method=job.entry.method,
         options=dict(job.entry.options),

@@ -17,7 +17,6 @@ from bench import environment
 from bench.entries import Entry, load_method
 from bench.records import Record, Store
 from bench.run import Job, StoppedError, run_one
-from bench.transport import write_instance
 from problems.instance import Instance
 from solvers.method import Method
 
@@ -225,7 +224,7 @@ def _run_stored(
         raise StoppedError
     report(Started(run))
     try:
-        record, answer = run_one(job, write_instance(job.instance, folder), stop)
+        record, answer = run_one(job, folder, stop)
         if answer is not None:
             store.put_answer(answer)
     except StoppedError:

@@ -18,7 +18,6 @@ import traceback
 from contextlib import suppress
 from pathlib import Path
 
-import msgspec
 import numpy as np
 
 from bench.entries import load_method
@@ -40,9 +39,6 @@ from bench.frames import (
     unpack,
 )
 from bench.transport import read_instance
-from problems.generate.random import random_bundle
-from problems.instance import Instance
-from problems.resolve import from_bundle
 from solvers.method import Context, Method
 
 WARM_UP_S = 1.0
@@ -113,7 +109,7 @@ def _work(wire: Wire) -> None:
     method = load_method(task.method, task.file, task.source)
     loaded = time.monotonic()
     if method.warm:
-        _warm_up(method, instance, task)
+        _warm_up(method, task)
     warm = time.monotonic()
     random.seed(task.seed)
     np.random.seed(task.seed % 2**32)  # for methods that do not use the context's
@@ -141,18 +137,12 @@ def _work(wire: Wire) -> None:
     wire.send(Done(_peak_bytes()))
 
 
-def _warm_up(method: Method, instance: Instance, task: Task) -> None:
-    """Run the method once on a tiny instance of the same problem, rules and topology.
+def _warm_up(method: Method, task: Task) -> None:
+    """Run the method once on the tiny instance that the task brings.
 
     What fails here fails again, and is reported, in the run itself.
     """
-    bundle = random_bundle(
-        0,
-        problem=instance.problem,
-        rules=msgspec.to_builtins(instance.rules),
-        topology="staged" if instance.staged else "direct",
-    )
-    tiny = from_bundle(bundle)
+    tiny = read_instance(Path(task.tiny), task.tiny_digest)
     if method.refusal(tiny) is not None:
         return
     context = Context(seed=task.seed, deadline=time.monotonic() + WARM_UP_S, threads=task.threads)

@@ -1,0 +1,153 @@
+"""Entry syntax, and the errors that name the valid choices."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from types import ModuleType
+from typing import Literal
+
+import pytest
+
+from bench import entries
+from bench.entries import EntryError, load_method, parse_entries, parse_entry, split_list
+from solvers.method import REGISTRY, Method, options_of
+
+
+def _heft(instance, context, *, insertion: bool = True):
+    """Schedule."""
+
+
+def _annealing(
+    instance, context, *, restarts: int = 1, heat: float = 0.5, move: Literal["one", "two"] = "one"
+):
+    """Cool down."""
+
+
+def _prefix(instance, context):
+    """Solve."""
+
+
+@pytest.fixture(autouse=True)
+def catalogue(monkeypatch):
+    """Three methods in place of the suite's."""
+    known = {
+        name: Method(name, run, ("latency",), "heuristic", "test", options_of(run))
+        for name, run in (
+            ("heft", _heft), ("annealing", _annealing), ("prefix@highs", _prefix),
+        )
+    }  # fmt: skip
+    module = ModuleType("a_catalogue")
+    module.names = lambda: sorted(known)
+    module.load = known.__getitem__
+    monkeypatch.setitem(sys.modules, "a_catalogue", module)
+    monkeypatch.setattr(entries, "CATALOGUES", ["a_catalogue"])
+
+
+FILE = """
+from solvers.method import method
+
+@method(problems=["latency"])
+def mine(instance, context, *, depth: int = 3):
+    return None
+
+@method(problems=["latency"], name="mine-two")
+def other(instance, context):
+    return None
+"""
+
+
+def test_list():
+    found = parse_entries("heft, annealing[restarts=4,heat=1],prefix@highs,heft")
+    assert [entry.label for entry in found] == [
+        "heft", "annealing[heat=1.0,restarts=4]", "prefix@highs",
+    ]  # fmt: skip
+    assert found[0].options == {"insertion": True}
+    assert found[1].options == {"restarts": 4, "heat": 1.0, "move": "one"}
+    assert (found[0].file, found[0].source) == (None, "")
+
+
+def test_labels_are_canonical():
+    (entry,) = parse_entry("heft[insertion=1]")
+    assert (entry.label, entry.options) == ("heft[insertion=true]", {"insertion": True})
+    first, second = parse_entries("annealing[heat=2,move=two],annealing[ move=one , heat=2 ]")
+    assert first.label == "annealing[heat=2.0,move=two]"
+    assert second.label == "annealing[heat=2.0,move=one]"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("hetf", "unknown entry 'hetf'; did you mean 'heft'?; the methods are annealing, heft, "),
+        ("zzz", "unknown entry 'zzz'; the methods are annealing, heft, prefix@highs"),
+        ("annealing[restart=4]", "unknown option 'restart'; did you mean 'restarts'?; its options"),
+        ("prefix@highs[x=1]", "it has no options"),
+        ("annealing[restarts=four]", "option restarts='four' is not a int"),
+        ("annealing[move=three]", "'three' is not one of one, two"),
+        ("annealing[heat=nan]", "is not finite"),
+        ("annealing[restarts]", "'restarts' is not of the form option=value"),
+        ("annealing[restarts=1,restarts=2]", "given twice"),
+        ("annealing[restarts=1", "unbalanced brackets"),
+        ("annealing]", "unbalanced brackets"),
+        ("annealing[[a=1]]", "unbalanced brackets"),
+        ("annealing[a=1]b", "not of the form name[option=value,...]"),
+        ("", "no entries given; the methods are annealing, heft, prefix@highs"),
+        ("nowhere.py", "cannot be read: No such file"),
+    ],
+)
+def test_errors_name_the_place_and_the_choices(text, message):
+    with pytest.raises(EntryError) as caught:
+        parse_entries(text)
+    assert message in str(caught.value)
+
+
+def test_split_list():
+    assert split_list("a[b=1,c=2], d ,,e@f") == ["a[b=1,c=2]", "d", "e@f"]
+
+
+def test_file(tmp_path):
+    path = tmp_path / "mine.py"
+    path.write_text(FILE)
+    before = dict(REGISTRY)
+    mine, two = parse_entry(str(path))
+    assert (mine.method, mine.label, mine.options) == ("mine", "mine", {"depth": 3})
+    assert two.label == "mine-two"
+    assert mine.file == str(path)
+    assert mine.source == hashlib.sha256(FILE.encode()).hexdigest()
+    assert before == REGISTRY
+    assert load_method("mine", mine.file, mine.source).summary == ""
+    with pytest.raises(EntryError, match="registers no method 'yours'; it has mine, mine-two"):
+        load_method("yours", mine.file)
+    path.write_text(FILE + "\n")
+    with pytest.raises(EntryError, match="has changed"):
+        load_method("mine", mine.file, mine.source)
+    assert parse_entry(str(path))[0].source != mine.source
+
+
+def test_options_go_to_every_method_of_a_file(tmp_path):
+    path = tmp_path / "mine.py"
+    path.write_text(FILE)
+    with pytest.raises(EntryError, match="'mine-two': unknown option 'depth'"):
+        parse_entry(f"{path}[depth=4]")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("def heft(:", "SyntaxError"),
+        ("import no_such_module", "No module named 'no_such_module'"),
+        ("raise SystemExit(3)", "SystemExit: 3"),
+        ("x = 1", "registers no method"),
+        (FILE.replace("mine-two", "heft"), "'heft' is the name of one of the suite's methods"),
+        (FILE.replace("depth: int = 3", "depth"), "option 'depth' needs a default"),
+    ],
+)
+def test_files_that_cannot_be_used(tmp_path, content, message):
+    path = tmp_path / "mine.py"
+    path.write_text(content)
+    before = dict(REGISTRY)
+    with pytest.raises(EntryError) as caught:
+        parse_entry(str(path))
+    assert message in str(caught.value)
+    assert str(path) in str(caught.value)
+    assert before == REGISTRY

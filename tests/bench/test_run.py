@@ -1,0 +1,235 @@
+"""The torture table: one misbehaving method, one honest row, nothing left behind."""
+
+from __future__ import annotations
+
+import math
+
+import pytest
+
+from bench.records import Store
+from bench.suite import Finished, Skipped, run_suite
+from bench.supervise import GRACE_S, soft_limit
+from problems.answer import from_file
+from problems.checker import check
+from tests.bench import harness
+
+LIMIT_S = 0.5
+WITH_MEMORY_LIMIT = [
+    "allocates-at-once", "allocates-by-and-by", "allocates-in-children", "aborts-without-memory",
+]  # fmt: skip
+# Method: termination, check, signal, first violated rule.
+EXPECTED = {
+    "good": ("completed", "ok", "", ""),
+    "draws": ("completed", "ok", "", ""),
+    "sleeps": ("time-limit", "none", "SIGTERM", ""),
+    "spins": ("time-limit", "none", "SIGTERM", ""),
+    "spins-in-native-code": ("time-limit", "none", "SIGTERM", ""),
+    "ignores-sigterm": ("time-limit", "ok", "SIGKILL", ""),
+    "answers-then-hangs": ("time-limit", "ok", "SIGTERM", ""),
+    "answers-after-the-limit": ("time-limit", "none", "", ""),
+    "segfaults": ("crash", "none", "SIGSEGV", ""),
+    "answers-then-segfaults": ("crash", "ok", "SIGSEGV", ""),
+    "aborts": ("crash", "none", "SIGABRT", ""),
+    "leaves": ("crash", "none", "", ""),
+    "exits": ("error", "none", "", ""),
+    "kills-itself": ("crash", "none", "SIGKILL", ""),
+    "raises": ("error", "none", "", ""),
+    "gives-up": ("error", "none", "", ""),
+    "recurses": ("error", "none", "", ""),
+    "returns-nothing": ("no-answer", "none", "", ""),
+    "returns-a-list": ("completed", "invalid", "", "shape"),
+    "returns-nan": ("completed", "invalid", "", "shape"),
+    "returns-floats": ("completed", "invalid", "", "shape"),
+    "returns-strings": ("completed", "invalid", "", "shape"),
+    "returns-none-inside": ("completed", "invalid", "", "shape"),
+    "returns-ragged-order": ("completed", "invalid", "", "shape"),
+    "returns-too-few": ("completed", "invalid", "", "shape"),
+    "returns-another-instances": ("completed", "invalid", "", "shape"),
+    "returns-negative": ("completed", "invalid", "", "device"),
+    "returns-wide": ("completed", "invalid", "", "shape"),
+    "returns-over-64-bits": ("completed", "invalid", "", "shape"),
+    "returns-nan-starts": ("completed", "invalid", "", "shape"),
+    "lies": ("completed", "ok", "", ""),
+    "spoils-a-good-answer": ("completed", "invalid", "", "device"),
+    "leaves-a-child": ("completed", "ok", "", ""),
+    "leaves-a-daemon": ("completed", "ok", "", ""),
+    "leaves-a-stranger": ("completed", "ok", "", ""),
+    "leaves-many": ("time-limit", "none", "SIGTERM", ""),
+    "leaves-threads": ("completed", "ok", "", ""),
+    "floods-reports": ("time-limit", "ok", "SIGTERM", ""),
+    "scribbles-on-the-wire": ("crash", "ok", "", ""),
+    "closes-everything": ("time-limit", "ok", "SIGTERM", ""),
+    "changes-the-instance": ("error", "none", "", ""),
+    "litters": ("completed", "ok", "", ""),
+    "sets-global-state": ("completed", "ok", "", ""),
+    "fails-only-in-warm-up": ("completed", "ok", "", ""),
+}
+
+
+@pytest.fixture(scope="module")
+def table(tmp_path_factory):
+    """Every method once, side by side on one store."""
+    return harness.run(tmp_path_factory.mktemp("torture"), *EXPECTED, time_limit_s=LIMIT_S)
+
+
+@pytest.mark.parametrize("name", EXPECTED)
+def test_row(table, name):
+    row = table[name]
+    rule = row.violations[0][0] if row.violations else ""
+    assert (row.termination, row.check, row.signal, rule) == EXPECTED[name], (row.error, row.log)
+    assert (row.objective is not None) == (row.check == "ok")
+    assert row.overrun_s < GRACE_S + 0.5  # what the machine adds; nearly always far less
+    assert (row.overrun_s > 0) or row.termination != "time-limit"
+    assert row.load_s > 0
+    assert 0 <= row.wall_s < LIMIT_S + 1.5
+    for pid in harness.printed_pids(row):
+        assert not harness.is_alive(pid)
+
+
+def test_nobody_is_left(table):
+    assert sum(row.orphans for row in table.values()) == 23
+    orphans = {name: row.orphans for name, row in table.items() if row.orphans}
+    assert orphans == {
+        "leaves-a-child": 1, "leaves-a-daemon": 1, "leaves-a-stranger": 1, "leaves-many": 20,
+    }  # fmt: skip
+    assert all(harness.printed_pids(table[name]) for name in orphans)
+
+
+def test_what_a_method_says_of_itself_is_kept_and_not_used(table):
+    row, honest = table["lies"], table["good"]
+    assert row.objective == honest.objective
+    assert (row.claim, row.claimed_objective, row.claim_note) == ("optimal", 1e-9, "trust me")
+    assert row.claimed_bound == 1e9
+    assert [bound for _, bound in row.bounds] == [1e9]
+    assert (honest.claim, honest.claimed_objective, honest.claimed_bound) == ("", None, None)
+
+
+def test_errors_say_what_happened(table):
+    assert "RuntimeError: no such ? luck" in table["raises"].error
+    assert "Unsupported: only trees" in table["gives-up"].error
+    assert "RecursionError" in table["recurses"].error
+    assert "SystemExit" in table["exits"].error
+    assert "read-only" in table["changes-the-instance"].error
+    assert "exit status 0" in table["leaves"].error
+    assert "Segmentation fault" in table["segfaults"].log  # faulthandler's
+    assert "segfaults" in table["segfaults"].log
+    assert "NaN" in table["returns-nan"].violations[0][1]
+    assert "list is not an Answer" in table["returns-a-list"].violations[0][1]
+    assert "answers came after the limit" in table["answers-after-the-limit"].log
+    assert table["answers-after-the-limit"].trace == []
+
+
+def test_floods_are_cut_short(table, tmp_path):
+    row = harness.run(tmp_path, "floods-output", time_limit_s=20.0)["floods-output"]
+    assert (row.termination, row.check) == ("completed", "ok")
+    assert len(row.log) < 8192
+    assert row.log.endswith("the end\n")
+    row = table["floods-reports"]
+    assert len(row.trace) == 1  # the same answer every time: one improvement
+    assert 1 <= len(row.bounds) <= 200
+    assert row.claimed_bound == row.bounds[-1][1] == max(bound for _, bound in row.bounds)
+
+
+def test_a_method_that_stops_at_its_deadline_is_in_time(tmp_path):
+    row = harness.run(tmp_path, "until-deadline", time_limit_s=4.0)["until-deadline"]
+    assert (row.termination, row.check) == ("completed", "ok")
+    assert soft_limit(4.0) <= row.wall_s <= 4.0
+
+
+def test_last_answer_counts_and_the_trace_keeps_the_good_one(table):
+    row = table["spoils-a-good-answer"]
+    assert row.objective is None
+    assert [value for _, value in row.trace] == [table["good"].objective]
+
+
+def test_answers_are_stored(tmp_path):
+    store = Store(tmp_path)
+    row = harness.run(tmp_path, "good", problem="latency")["good"]
+    instance = harness.instance("latency")
+    file = store.get_answer(row.answer)
+    assert file.instance == instance.digest == row.digest
+    assert check(instance, from_file(file)).objective == row.objective
+    assert row.completed_by_dispatch
+    assert row.trace == [(row.trace[0][0], row.objective)]
+
+
+def test_start_times_that_are_no_numbers(tmp_path):
+    row = harness.run(tmp_path, "returns-nan-starts", problem="latency")["returns-nan-starts"]
+    assert (row.check, row.violations[0][0], row.answer) == ("invalid", "start", "")
+
+
+@pytest.mark.parametrize("name", WITH_MEMORY_LIMIT)
+def test_memory_limit(tmp_path, name):
+    limit = 1 << 30
+    row = harness.run(tmp_path, name, memory_limit_bytes=limit, time_limit_s=10.0)[name]
+    assert row.termination == "memory-limit", (row.error, row.log)
+    assert row.wall_s < 9
+    assert row.memory_limit_bytes == limit
+    if name == "allocates-at-once":
+        assert row.check == "ok"  # of what it had reported before
+    if name == "allocates-by-and-by":
+        assert 0.5 * limit < row.peak_bytes <= limit
+    if name == "allocates-in-children":
+        assert row.peak_bytes > limit
+
+
+def test_randomness_has_one_source(tmp_path):
+    rows = [
+        harness.run(tmp_path / str(i), "draws", seeds=[seed])["draws"]
+        for i, seed in enumerate([3, 3, 4])
+    ]
+    said = [row.log.splitlines()[0] for row in rows]
+    assert said[0] == said[1] != said[2]
+
+
+def test_files_in_the_working_folder_go_with_the_run(tmp_path):
+    row = harness.run(tmp_path, "litters")["litters"]
+    _, here, temporary = row.log.split()
+    assert here == temporary
+    assert not harness.Path(here).exists()
+
+
+def test_methods_that_do_not_apply_are_skipped_and_say_why(tmp_path):
+    events = []
+    done = harness.run(
+        tmp_path, "refuses-all", "needs-what-is-not-there", "good", progress=events.append
+    )
+    assert list(done) == ["good"]
+    reasons = [event.reason for event in events if isinstance(event, Skipped)]
+    assert reasons == [
+        "refuses-all is for latency, not throughput",
+        "needs-what-is-not-there needs no_such_module_anywhere, which is not installed",
+    ]
+
+
+def test_an_import_that_fails_in_the_process_is_a_row(tmp_path, monkeypatch):
+    monkeypatch.setenv("PLACEBENCH_TEST_BREAK_IMPORT", "1")
+    row = harness.run(tmp_path, "good")["good"]
+    assert (row.termination, row.check, row.wall_s) == ("error", "none", 0.0)
+    assert "no module named gurobi" in row.error
+    assert "while loading" in row.error
+
+
+def test_loading_has_its_own_limit(tmp_path):
+    row = harness.run(tmp_path, "good", load_limit_s=0.01)["good"]
+    assert row.termination == "error"
+    assert "loading" in row.error
+
+
+def test_cpu_and_memory_are_measured(tmp_path):
+    row = harness.run(tmp_path, "spins", time_limit_s=1.0, jobs=1)["spins"]
+    assert 0.5 < row.cpu_s < 1.3
+    assert 10 << 20 < row.peak_bytes < 200 << 20
+    assert math.isclose(row.wall_s, 1.0 + row.overrun_s)
+
+
+def test_progress_is_told_in_order(tmp_path):
+    events = []
+    run_suite(
+        [harness.instance()], harness.entries("good"), store=Store(tmp_path), seeds=[1, 2],
+        time_limit_s=LIMIT_S, progress=events.append,
+    )  # fmt: skip
+    kinds = [type(event).__name__ for event in events]
+    assert kinds == ["Planned", "Started", "Finished", "Started", "Finished"]
+    assert (events[0].to_run, events[0].reused, events[0].skipped) == (2, 0, 0)
+    assert [event.run.index for event in events if isinstance(event, Finished)] == [0, 1]
