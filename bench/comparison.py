@@ -12,8 +12,8 @@ from typing import Any
 from bench import bks, environment, metrics, presets, results
 from bench.cli.units import seconds
 from bench.entries import Entry, load_method
+from bench.job import Job, run_one
 from bench.records import Record
-from bench.run import Job, run_one
 from bench.selection import Selected, select
 from problems.bounds.theoretical import theoretical
 from problems.catalogue import Library

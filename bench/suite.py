@@ -15,8 +15,8 @@ from threading import Lock
 
 from bench import environment
 from bench.entries import Entry, load_method
+from bench.job import Job, StoppedError, run_one
 from bench.records import Record, Store
-from bench.run import Job, StoppedError, run_one
 from problems.instance import Instance
 from solvers.method import Method
 

@@ -13,8 +13,8 @@ from typing import Any
 import pytest
 
 from bench import suite
+from bench.job import Job
 from bench.records import Store
-from bench.run import Job
 from bench.suite import Finished, Planned, Reused, Started, run_suite
 from tests.bench import harness
 

@@ -1,4 +1,4 @@
-"""One run: a job in, a checked record out."""
+"""One run: a job in, a checked record out (`bench.run` is the Python call for many)."""
 
 from __future__ import annotations
 

@@ -1,0 +1,93 @@
+"""The Python side of the command line: `bench.load`, `bench.run`, `bench.check`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from bench import presets, selection
+from bench.entries import Entry
+from bench.records import Record, Store
+from bench.suite import Progress, run_suite
+from problems.answer import Answer
+from problems.catalogue import Library
+from problems.checker import Verdict
+from problems.checker import check as judge
+from problems.instance import Instance
+
+
+def load(name: str | Path) -> Instance:
+    """Load one instance: an id of the library, or the path of a bundle file.
+
+    Raises
+    ------
+    FileError
+        If there is none of that name, or a file is broken.
+    """
+    library = Library()
+    if isinstance(name, Path) or Path(name).is_file():
+        return library.load_path(name)
+    return library.load(name)
+
+
+def check(instance: Instance, answer: Answer) -> Verdict:
+    """Judge an answer: the objective in seconds, or the rules that it breaks."""
+    return judge(instance, answer)
+
+
+def run(
+    instances: str | Instance | Sequence[str | Instance],
+    methods: str | Entry | Sequence[str | Entry] = "default",
+    *,
+    store: str | Path = "results/runs",
+    seeds: Sequence[int] = (0,),
+    time_limit_s: float = 10.0,
+    memory_limit_bytes: int | None = None,
+    threads: int = 1,
+    jobs: int = 1,
+    rerun: bool = False,
+    progress: Progress = lambda event: None,
+) -> list[Record]:
+    """Run methods on instances, as ``placebench run`` does.
+
+    Parameters
+    ----------
+    instances : str, Instance, or several
+        What ``-i`` takes, or loaded instances.
+    methods : str, Entry, or several
+        What ``-m`` takes, or parsed entries.
+    store : str or Path
+        Folder of the records; good ones that are there are reused.
+
+    Returns
+    -------
+    list of Record
+        See :func:`bench.suite.run_suite`, which has the other parameters.
+
+    Raises
+    ------
+    ValueError
+        On an unknown instance, method or option, or a limit out of range.
+    """
+    library = Library()
+    chosen: list[Instance] = []
+    for each in [instances] if isinstance(instances, str | Instance) else instances:
+        if isinstance(each, Instance):
+            chosen.append(each)
+        else:
+            chosen += [selection.load(s, library) for s in selection.select([each], library)]
+    entries: list[Entry] = []
+    for method in [methods] if isinstance(methods, str | Entry) else methods:
+        entries += [method] if isinstance(method, Entry) else presets.parse([method])
+    return run_suite(
+        list({instance.digest: instance for instance in chosen}.values()),
+        list({(entry.label, entry.source): entry for entry in entries}.values()),
+        store=Store(store),
+        seeds=seeds,
+        time_limit_s=time_limit_s,
+        memory_limit_bytes=memory_limit_bytes,
+        threads=threads,
+        jobs=jobs,
+        rerun=rerun,
+        progress=progress,
+    )
