@@ -99,7 +99,8 @@ def _one(text: str, library: Library) -> list[Selected]:
         return [Selected(by_id[each]) for each in names[text]]
     if text in by_id:
         return [Selected(by_id[text])]
-    if "/" in text:  # ids have slashes, and their rules may have `=` in them
+    # Ids have slashes, and their rules may have `=` in them.
+    if "/" in text or ("=" not in text and any(letter in text for letter in "*?")):
         matching = [entry for entry in entries if _matches(entry.id, text)]
         if not matching:
             raise SelectionError(f"unknown instance {text!r}{_close(text, by_id, 'such as')}")

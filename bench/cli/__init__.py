@@ -8,6 +8,10 @@ from collections.abc import Sequence
 DONE, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
 
 
+class UsageError(ValueError):
+    """A request that cannot be understood; the message says what would be."""
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line.
 
@@ -32,15 +36,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stderr.close()
         return DONE
     except Exception as error:
-        # Typer brings its own copy of click or uses the installed one, by version: its usage
-        # errors are told by what they can do. All of the suite's own input errors are ValueErrors.
-        if hasattr(error, "format_message"):
-            print(f"placebench: {error.format_message()}", file=sys.stderr)
-            return USAGE
-        if type(error).__name__ == "Abort":
-            return INTERRUPTED
-        if isinstance(error, ValueError):
-            print(f"placebench: {error}", file=sys.stderr)
-            return USAGE
-        raise
+        message = _input_error(error)
+        if message is None:
+            raise  # a fault of the suite: with its traceback
+        print(f"placebench: {message}", file=sys.stderr)
+        return USAGE
     return int(code or DONE)
+
+
+def _input_error(error: Exception) -> str | None:
+    """The message of an error in what was asked for or in a file; None for any other error."""
+    # Imported only now that something went wrong: start-up must not wait for them.
+    from bench.entries import EntryError
+    from bench.selection import SelectionError
+    from problems.files import FileError
+
+    if isinstance(error, UsageError | EntryError | SelectionError | FileError):
+        return str(error)
+    # Typer brings its own copy of click or uses the installed one, by version: its usage errors
+    # are told by what they can do.
+    if hasattr(error, "format_message"):
+        return str(error.format_message())
+    return None

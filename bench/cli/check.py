@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bench.cli import DONE, FAILED, output
+from bench.cli import DONE, FAILED, UsageError, output
 from bench.leaderboard.words import seconds
 from bench.selection import Selected, load, select
 from problems import answer as answers
@@ -18,7 +18,7 @@ def run(file: Path, instance_text: str | None, json: bool) -> int:
 
     Raises
     ------
-    ValueError
+    UsageError
         If its instance cannot be found, or is another one than the answer says.
     """
     if not file.is_file():
@@ -34,13 +34,13 @@ def run(file: Path, instance_text: str | None, json: bool) -> int:
     else:
         chosen = [Selected(e) for e in library.entries() if e.digest == content.instance]
     if not chosen:
-        raise ValueError(
+        raise UsageError(
             f"no instance of the library has the digest {content.instance[:16]}... of {file};"
             " name its instance with --instance"
         )
     instance = load(chosen[0], library)
     if instance.digest != content.instance:
-        raise ValueError(
+        raise UsageError(
             f"{file} answers the instance {content.instance[:16]}..., but {instance.id} is"
             f" {instance.digest[:16]}..."
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from bench import entries, presets
-from bench.cli import DONE, output
+from bench.cli import DONE, UsageError, output
 from bench.leaderboard.words import seconds
 from bench.selection import filter_entries, select
 from problems.catalogue import CatalogueEntry, Library
@@ -18,7 +18,7 @@ def run(what: str, texts: Sequence[str], json: bool) -> int:
 
     Raises
     ------
-    ValueError
+    UsageError
         If there is no such kind.
     """
     kinds: dict[str, Callable[[Sequence[str], bool], None]] = {
@@ -32,7 +32,7 @@ def run(what: str, texts: Sequence[str], json: bool) -> int:
         if "=" in what:
             what, texts = "instances", [*texts, what]
         else:
-            raise ValueError(f"cannot list {what!r}; can list {', '.join(kinds)}")
+            raise UsageError(f"cannot list {what!r}; can list {', '.join(kinds)}")
     kinds[what](texts, json)
     return DONE
 

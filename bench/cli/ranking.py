@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from bench import bks
-from bench.cli import DONE, output
+from bench.cli import DONE, UsageError, output
 from bench.leaderboard import gather, page, terminal, text
 from bench.leaderboard.board import Board
 from bench.selection import load, select
@@ -29,11 +29,11 @@ def run(
 
     Raises
     ------
-    ValueError
+    UsageError
         If there are no records, or the name to publish under is no file name.
     """
     if publish is not None and not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", publish):
-        raise ValueError(f"cannot publish as {publish!r}: letters, digits, dots and dashes only")
+        raise UsageError(f"cannot publish as {publish!r}: letters, digits, dots and dashes only")
     source = gather.from_store(store) if records is None else gather.from_file(records)
     library = Library()
     known = gather.Known.of(library.entries(), bks.load())

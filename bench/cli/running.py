@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bench import bks, presets, results
-from bench.cli import DONE, FAILED, INTERRUPTED, output, units
+from bench.cli import DONE, FAILED, INTERRUPTED, UsageError, output, units
 from bench.cli.progress import Lively, Plain, Progress, plan_text
 from bench.cli.ranking import standings
 from bench.leaderboard import gather, terminal
@@ -36,6 +36,8 @@ def run(
 ) -> int:
     """Run, and say at the end who ranks where and what failed."""
     limit = units.seconds(time)
+    if seeds[-1] >= 2**31:
+        raise UsageError(f"seed {seeds[-1]} is not below 2**31")
     memory_bytes = None if memory is None else units.size(memory)
     chosen_entries = presets.parse(entries)
     library = Library()
@@ -111,7 +113,7 @@ def _skipped(progress: Progress) -> None:
     print("skipped:")
     for entry, reasons in by_entry.items():
         total = sum(count for count, _ in reasons)
-        why = "; ".join(reason for _, reason in reasons)
+        why = "; ".join(reason.removeprefix(f"{entry} ") for _, reason in reasons)
         print(f"  {entry}: {total} run{'s' if total != 1 else ''}: {why}")
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 import re
 
+from bench.cli import UsageError
+
 TIMES = {"ms": 1e-3, "s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "": 1.0}
 SIZES = {
     "": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9,
@@ -18,16 +20,16 @@ def seconds(text: str) -> float:
 
     Raises
     ------
-    ValueError
+    UsageError
         If it is none of these, or not above 0.
     """
     match = _QUANTITY.fullmatch(text)
     if match is None or match[2].lower() not in TIMES:
-        raise ValueError(f"time {text!r} is not like 500ms, 10s, 2m or 1h")
+        raise UsageError(f"time {text!r} is not like 500ms, 10s, 2m or 1h")
     # Exactly what the digits say: 0.1 h must not differ from 6 m in its last bit.
     value = float(f"{float(match[1]) * TIMES[match[2].lower()]:.12g}")
     if not (math.isfinite(value) and value > 0):
-        raise ValueError(f"time {text!r} must be above 0")
+        raise UsageError(f"time {text!r} must be above 0")
     return value
 
 
@@ -36,13 +38,13 @@ def size(text: str) -> int:
 
     Raises
     ------
-    ValueError
+    UsageError
         If it is none of these, or not above 0.
     """
     match = _QUANTITY.fullmatch(text)
     if match is None or match[2].upper() not in SIZES:
-        raise ValueError(f"size {text!r} is not like 4GB or 512MiB")
+        raise UsageError(f"size {text!r} is not like 4GB or 512MiB")
     value = float(match[1]) * SIZES[match[2].upper()]
     if not (math.isfinite(value) and value >= 1):
-        raise ValueError(f"size {text!r} must be at least 1 byte")
+        raise UsageError(f"size {text!r} must be at least 1 byte")
     return int(value)

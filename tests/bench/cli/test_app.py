@@ -1,0 +1,194 @@
+"""The command line as its users meet it."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from problems import files
+from problems.answer import Answer, to_file
+from problems.checker import check
+
+HEAVY = ("numpy", "pandas", "scipy", "numba", "plotly", "msgspec", "networkx", "torch", "pyomo")
+
+
+def test_help_imports_nothing_heavy():
+    code = (
+        "import sys; from bench.cli import main; main(['--help']);"
+        f"print([m for m in {HEAVY!r} if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "leaderboard" in done.stdout
+    assert done.stdout.splitlines()[-1] == "[]"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["nonsense"], "nonsense"),
+        (["list", "--nonsense"], "No such option"),
+        (["list", "houses"], "can list instances, entries, platforms, selections"),
+        (["list", "-i", "smokey"], "did you mean 'smoke'?"),
+        (["run", "-m", "hetf"], "did you mean 'heft'?"),
+        (["run", "--time", "soon"], "time 'soon'"),
+        (["run", "--memory", "much"], "size 'much'"),
+        (["run", "--seed", str(2**31)], "2**31"),
+        (["run", "--jobs", "0"], "--jobs"),
+        (["show", "missing.json"], "no file 'missing.json'"),
+        (["leaderboard", "--store", "missing"], "no records there"),
+        (["leaderboard", "--records", "missing.jsonl"], "cannot be read"),
+        (["leaderboard", "--publish", "../x"], "cannot publish"),
+        (["check", "missing.json"], "no file"),
+    ],
+)
+def test_usage_errors_are_one_line(cli, arguments, message):
+    code, out, err = cli(*arguments)
+    assert code == 2
+    assert err.startswith("placebench: ")
+    assert message in err
+    assert len(err.splitlines()) == 1
+    assert out == ""
+
+
+def test_a_fault_of_the_suite_is_not_taken_for_a_usage_error(cli, monkeypatch):
+    def fault(*_):
+        raise ValueError("a bound above an answer")
+
+    monkeypatch.setattr("bench.cli.listing.select", fault)
+    with pytest.raises(ValueError, match="a bound above"):
+        cli("list", "-i", "smoke")
+
+
+def test_list(cli, library):
+    code, out, _ = cli("list", "--json")
+    assert code == 0
+    assert [each["id"] for each in json.loads(out)] == [e.id for e in library.entries()]
+    assert "6 instances" in cli("list")[1]
+    assert "2 instances" in cli("list", "-i", "smoke")[1]
+    assert "heft" in cli("list", "entries")[1]
+    assert "random0-8-t" in cli("list", "platforms")[1]
+    assert "smoke" in cli("list", "selections")[1]
+
+
+def test_show_and_bounds(cli, library):
+    name = library.entries()[0].id
+    code, out, _ = cli("show", name)
+    assert code == 0
+    assert name in out
+    assert "modelled" in out
+    (told,) = json.loads(cli("show", name, "--json")[1])
+    assert told["bound_s"] == library.entries()[0].lower_bound_s
+    code, out, _ = cli("bounds", name, "--json")
+    assert code == 0
+    assert max(each["value_s"] for each in json.loads(out)) == told["bound_s"]
+
+
+def test_check(cli, library, tmp_path):
+    entry = next(e for e in library.entries() if e.problem == "latency")
+    instance = library.load(entry.id)
+    answer = Answer.of([0] * instance.n)
+    good, bad, broken = (tmp_path / f"{name}.json" for name in ("good", "bad", "broken"))
+    files.write(good, to_file(answer, instance.digest))
+    code, out, _ = cli("check", good)
+    assert code == 0
+    assert repr(check(instance, answer).objective) in out
+    assert json.loads(cli("check", good, "--json")[1])["valid"] is True
+    files.write(bad, to_file(Answer.of([99] * instance.n), instance.digest))
+    code, out, _ = cli("check", bad)
+    assert code == 1
+    assert out.startswith("invalid (device)")
+    broken.write_text("{}")
+    assert cli("check", broken)[0] == 1
+    code, _, err = cli("check", good, "--instance", library.entries()[0].id)
+    assert code == 2
+    assert "answers the instance" in err
+
+
+WRONG = """
+from problems.answer import Answer
+from solvers.method import method
+
+@method(problems=["throughput", "latency"])
+def wrong(instance, context):
+    return Answer.of([99] * instance.n)
+"""
+
+
+def test_run_then_leaderboard_then_publish(cli, tmp_path):
+    code, out, _ = cli("run", "-i", "smoke", "-m", "greedy,heft", "--time", "1s", "--jobs", "2")
+    assert code == 0
+    assert "[3/3] ok" in out
+    assert "heft: 1 run: " in out  # refuses throughput
+    assert out.splitlines()[-1] == "records: results/runs   next: placebench leaderboard"
+    code, out, _ = cli("run", "-i", "smoke", "-m", "greedy", "--time", "1s")
+    assert code == 0
+    assert "0 runs of at most 1 s, 1 at a time; 2 reused" in out
+
+    code, out, _ = cli("leaderboard", "-o", "page", "--publish", "first")
+    assert code == 0
+    assert "throughput, contiguous" in out
+    written = {path.name: path.read_bytes() for path in (tmp_path / "page").iterdir()}
+    assert set(written) == {"index.html", "leaderboard.md", "leaderboard.csv"}
+    published = tmp_path / "results" / "records" / "first.jsonl"
+    assert len(published.read_text().splitlines()) == 3
+    # The published file gives the same pages, byte for byte.
+    assert cli("leaderboard", "--records", published, "-o", "again")[0] == 0
+    again = {path.name: path.read_bytes() for path in (tmp_path / "again").iterdir()}
+    assert again == written
+
+    code, out, _ = cli("bks", "update", "--records", published)
+    assert code == 0
+    assert "2 of 2 instances changed" in out
+    assert "0 of 2 instances changed" in cli("bks", "update")[1]
+    assert "greedy" in cli("bks", "list")[1]
+    assert cli("bks", "verify")[0] == 0
+    for path in tmp_path.glob("results/answers/*/*"):
+        path.unlink()
+    assert cli("bks", "verify")[0] == 1
+
+
+def test_a_failed_run_gives_exit_code_1_and_its_reason(cli, tmp_path):
+    (tmp_path / "wrong.py").write_text(WRONG)
+    code, out, _ = cli("run", "-i", "*/latency", "-m", "wrong.py", "-m", "single", "--time", "1")
+    assert code == 1
+    assert "failed: 3 runs" in out
+    assert "invalid (device)" in out
+    code, out, err = cli("run", "-i", "smoke", "-m", "wrong.py", "--time", "1", "--json")
+    assert code == 1
+    assert {each["check"] for each in json.loads(out)["records"]} == {"invalid"}
+    assert "runs of at most 1 s" in err
+
+
+def test_nothing_to_run_is_a_failure(cli):
+    code, _, err = cli("run", "-i", "problem=throughput", "-m", "heft", "--time", "1")
+    assert code == 1
+    assert "every run was skipped" in err
+
+
+def test_interrupt_keeps_what_is_finished(library, tmp_path):
+    code = (
+        "import sys; from pathlib import Path; import problems.catalogue as c;"
+        f"c.ROOT = Path({str(library.root)!r});"
+        "from bench.cli import main; sys.exit(main(sys.argv[1:]))"
+    )
+    store = tmp_path / "runs"
+    command = [sys.executable, "-c", code, "run", "-i", "full", "-m", "single,random"]
+    command += ["--time", "60", "--store", str(store)]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        deadline = time.monotonic() + 120
+        while not list(store.glob("records/*/*.json")):
+            assert process.poll() is None
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert "finished runs are kept" in err
+    assert "Traceback" not in err

@@ -1,0 +1,102 @@
+"""The leaderboard on a terminal, as Markdown, as CSV and as a page."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+
+import pytest
+from rich.console import Console
+
+from bench import bks
+from bench.leaderboard import page, terminal, text, words
+from bench.leaderboard.board import build
+from tests.bench.synthetic import bounds, comparison, record
+
+
+@pytest.fixture(scope="module")
+def board():
+    records = comparison()
+    # A name that would end a script or a table cell if it were not escaped.
+    nasty = {"instance": "a|b</script><b>:block/p/latency", "digest": "f" * 64}
+    records.append(record(**nasty, problem="latency", family="net", entry="single"))
+    claims = bks.gather(records, bounds())
+    known = {digest: bks.headline(each.claims) for digest, each in claims.items()}
+    machine = {"cpu": "A CPU", "packages": {"numpy": "2.4"}, "noise": "1% apart"}
+    return build(records, known, {r.digest: (12, 3) for r in records}, [machine])
+
+
+def shown(board, width):
+    console = Console(width=width, file=io.StringIO(), highlight=False)
+    terminal.show(board, console)
+    return console.file.getvalue()
+
+
+def test_the_table_fits_80_columns_and_uses_more(board):
+    narrow, wide = shown(board, 80), shown(board, 140)
+    assert max(map(len, narrow.splitlines())) <= 80
+    rows = [line for line in narrow.splitlines() if re.match(r"\d+ ", line)]
+    assert len(rows) == 6  # no entry takes two lines
+    assert any("annealing[restarts=4]" in row for row in rows)
+    assert "mean rank" in wide
+    assert "mean rank" not in narrow.replace("by mean rank", "").replace("by mean \nrank", "")
+
+
+def test_markdown_tables_are_rectangular(board):
+    for table in re.findall(r"(?:^\|.*\n)+", text.markdown(board), re.MULTILINE):
+        widths = {len(re.findall(r"(?<!\\)\|", line)) for line in table.splitlines()}
+        assert len(widths) == 1
+
+
+def test_csv_has_one_line_an_instance_and_entry(board):
+    rows = list(csv.DictReader(io.StringIO(text.comma_separated(board))))
+    assert len(rows) == 2 * 8 * 3 + 1
+    best = next(r for r in rows if r["entry"] == "annealing[restarts=4]")
+    assert float(best["gap_best"]) == 0.0
+
+
+def test_the_page_needs_no_network(board):
+    html = page.render(board)
+    # The packed library is text to the page; what it holds is plotly's own.
+    plain = re.sub(r'(<script id="plotly" type="text/plain">).*?(</script>)', r"\1\2", html)
+    assert len(plain) < 200_000 < len(html) < 3_000_000
+    assert not re.findall(r"(?:src|href|url)\s*[=(]\s*[\"']?(?:https?:)?//", plain)
+    assert "@import" not in plain
+    assert set(re.findall(r'href="([^"#][^"]*)"', plain)) == {"data:,"}
+
+
+def test_the_page_escapes_names_and_is_the_same_every_time(board):
+    html = page.render(board)
+    assert "</script><b>" not in html
+    assert "a|b&lt;/script&gt;" in html
+    assert html == page.render(board)
+
+
+def test_the_page_reads_without_script(board):
+    html = page.render(board)
+    for entry in ("annealing[restarts=4]", "greedy", "single"):
+        assert entry in html
+    assert "invalid (memory)" in html
+    assert "1% apart" in html
+    for heading, meaning in words.COLUMNS.values():
+        assert heading in html
+        assert meaning.split(":")[0][:40] in html.replace("&#39;", "'")
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [(0.0, "0%"), (1e-6, "<0.01%"), (0.01234, "1.23%"), (0.5, "50.0%"), (-0.02, "-2.00%"),
+     (float("inf"), "-")],
+)  # fmt: skip
+def test_percent(value, shown):
+    assert words.percent(value) == shown
+
+
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [(None, "-"), (0.0, "0 s"), (0.0123, "12.3 ms"), (1.5, "1.5 s"), (4.2e-5, "42 µs"),
+     (4567.0, "4567 s"), (3e-9, "3 ns"), (0.9996, "1000 ms")],
+)  # fmt: skip
+def test_seconds(value, shown):
+    assert words.seconds(value).replace("1e+03", "1000") == shown

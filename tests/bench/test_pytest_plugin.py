@@ -1,0 +1,98 @@
+"""``pytest --benchmark`` in a project of its own."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from problems import files
+from problems.generate.random import random_bundle
+
+pytest_plugins = ["pytester"]
+ROOT = Path(__file__).resolve().parent.parent.parent
+COMPARISON = ROOT / "tests" / "benchmarks" / "test_comparison.py"
+WRONG = """
+from problems.answer import Answer
+from solvers.method import method
+
+@method(problems=["latency"])
+def wrong(instance, context):
+    return Answer.of([99] * instance.n)
+"""
+
+
+@pytest.fixture
+def project(pytester):
+    """A project with one test, the comparison, and a bundle to compare on."""
+    pytester.makeini("[pytest]\nplacebench_benchmarks = comparison\n")
+    pytester.makepyfile(test_plain="def test_plain(): pass")
+    folder = pytester.mkdir("comparison")
+    (folder / "test_comparison.py").write_text(COMPARISON.read_text())
+    files.write(pytester.path / "mine.json", random_bundle(1, n=6, problem="latency"))
+    (pytester.path / "wrong.py").write_text(WRONG)
+    return pytester
+
+
+# Loaded by name, so that the checkout is tested whether or not it is installed.
+PLUGINS = ("bench.pytest_plugin", "pytest_benchmark.plugin", "pytest_timeout")
+
+
+@pytest.fixture(autouse=True)
+def _plugins(monkeypatch):
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+
+
+def run(project, *arguments):
+    loaded = [word for plugin in PLUGINS for word in ("-p", plugin)]
+    return project.runpytest_subprocess("-p", "no:cacheprovider", *loaded, *arguments)
+
+
+def test_plain_pytest_runs_no_benchmark(project):
+    run(project).assert_outcomes(passed=1)
+    run(project, "comparison").assert_outcomes()
+
+
+def test_benchmark_runs_the_comparison_only_and_tells_all(project):
+    result = run(
+        project, "--benchmark", "--benchmark-selection=mine.json", "--benchmark-time=0.5",
+        "--method=heft,single", "--benchmark-json=out.json",
+    )  # fmt: skip
+    result.assert_outcomes(passed=2)
+    found = json.loads((project.path / "out.json").read_text())["benchmarks"]
+    assert [each["name"] for each in found] == [
+        "test_run[heft-mine.json]",
+        "test_run[single-mine.json]",
+    ]
+    for each in found:
+        told = each["extra_info"]
+        assert each["stats"]["rounds"] == 1
+        assert told["check"] == "ok"
+        assert 0 < told["bound_s"] <= told["best_known_s"] <= told["objective_s"]
+        assert 0 <= told["gap_to_bound"] < 1
+        assert len(told["digest"]) == 64
+
+
+def test_an_invalid_answer_fails_the_test(project):
+    result = run(
+        project, "--benchmark", "--benchmark-selection=mine.json", "--benchmark-time=0.5",
+        "--method=wrong.py",
+    )  # fmt: skip
+    result.assert_outcomes(failed=1)
+    result.stdout.fnmatch_lines(["*invalid (device)*"])
+
+
+def test_an_unknown_entry_is_a_usage_error(project):
+    result = run(project, "--benchmark", "--benchmark-selection=mine.json", "--method=hetf")
+    assert result.ret == pytest.ExitCode.INTERRUPTED  # the collection failed
+    result.stdout.fnmatch_lines(["*did you mean 'heft'?*"])
+
+
+def test_other_projects_see_nothing_of_it(pytester):
+    pytester.makepyfile(
+        "import sys\n"
+        "def test_plain(): assert not {'numpy', 'msgspec', 'problems'} & set(sys.modules)"
+    )
+    run(pytester).assert_outcomes(passed=1)
