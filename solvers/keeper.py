@@ -63,6 +63,10 @@ class Keeper:
             self.reported = bound
             self.context.report_bound(bound)
 
+    def proved(self, gap: float = 0.0) -> bool:
+        """Whether the bounds prove the best answer optimal up to a relative gap."""
+        return self.bound >= self.value * (1 - TOLERANCE - gap)
+
     def conclude(
         self, status: Literal["optimal", "infeasible", "stopped"], note: str, gap: float = 0.0
     ) -> None:
@@ -81,7 +85,7 @@ class Keeper:
             note += f"; {self.contradiction}"
         claim = self.context.claim
         if self.best is not None:
-            proved = status == "optimal" and self.bound >= self.value * (1 - TOLERANCE - gap)
+            proved = status == "optimal" and self.proved(gap)
             if status == "optimal" and not proved:
                 note += f"; the proof does not hold for checked answers, bound {self.bound:.9g} s"
             proved = proved and not self.contradiction

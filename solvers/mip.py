@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from types import ModuleType
 
 from problems import throughput
@@ -68,10 +69,9 @@ def solve(
     # The bound leaves room for the tolerance, or the starting answer itself could be cut off.
     upper = keeper.value * (1 + 10 * TOLERANCE) if known else math.inf
     model: Model = formulation.build(instance, symmetry=symmetry, upper=upper, scale=scale)
-    left = context.time_left()
     task = Task(
         start=None if keeper.best is None else model.encode(keeper.best),
-        seconds=left - min(RESERVE[0] * left, RESERVE[1]),
+        seconds=_seconds(context),
         threads=context.threads,
         seed=context.seed,
         gap=gap,
@@ -79,8 +79,16 @@ def solve(
         on_bound=lambda bound: keeper.bound_by(bound * scale),
     )
     outcome: Outcome = backend.solve(model, task)
+    if outcome.status == "optimal" and not keeper.proved(gap) and task.start is not None:
+        # Seen in HiGHS (see its backend), whoever calls it: a start that is mapped wrongly.
+        outcome = backend.solve(model, replace(task, start=None, seconds=_seconds(context)))
     keeper.conclude(outcome.status, outcome.note, gap)
     return keeper.best
+
+
+def _seconds(context: Context) -> float:
+    left = context.time_left()
+    return left - min(RESERVE[0] * left, RESERVE[1])
 
 
 def _value(instance: Instance, answer: Answer) -> float | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,8 @@ from solvers.backends._outcome import Outcome, Task
 from solvers.model import Model
 
 NEEDS = ("highspy",)
+MISMATCH = 1e-5
+"""Difference between a solution's objective and what HiGHS says of it, in model units."""
 
 
 def solve(model: Model, task: Task) -> Outcome:
@@ -20,6 +23,22 @@ def solve(model: Model, task: Task) -> Outcome:
     ------
     RuntimeError
         If HiGHS refuses the model, or ends in a way that this module has no word for.
+    """
+    begin = time.monotonic()
+    outcome = _attempt(model, task, task.start, task.seconds)
+    if outcome is None:
+        left = task.seconds - (time.monotonic() - begin)
+        outcome = _attempt(model, task, None, left)
+        assert outcome is not None
+        outcome = Outcome(outcome.status, f"{outcome.note}; the start was lost in presolve")
+    return outcome
+
+
+def _attempt(model: Model, task: Task, start: np.ndarray | None, seconds: float) -> Outcome | None:
+    """One run; None where HiGHS took the start for a better solution than it is.
+
+    Seen in 1.16: presolve improves the start inside the reduced model, HiGHS stops at that value,
+    and what it hands back is the start as it was. Without a start this has not been seen.
     """
     import highspy  # a solver binding: heavy, and not everybody has every one
 
@@ -35,27 +54,37 @@ def solve(model: Model, task: Task) -> Outcome:
         "mip_feasibility_tolerance": 1e-7,
         "primal_feasibility_tolerance": 1e-7,
     }
-    if math.isfinite(task.seconds):
-        options["time_limit"] = max(task.seconds, 0.0)
+    if math.isfinite(seconds):
+        options["time_limit"] = max(seconds, 0.0)
     for name, value in options.items():
         _done(highs.setOptionValue(name, value), highspy, f"option {name}")
     _done(highs.passModel(_convert(model, highspy)), highspy, "passModel")
-    if task.start is not None:
+    if start is not None:
         solution = highspy.HighsSolution()
-        solution.col_value = task.start.tolist()
+        solution.col_value = start.tolist()
         _done(highs.setSolution(solution), highspy, "setSolution")
+    lost = False
 
     def improving(event: Any) -> None:
-        task.on_solution(np.array(event.data_out.mip_solution))
+        nonlocal lost
+        x = np.array(event.data_out.mip_solution)
+        if start is not None:
+            lost |= model.cost @ x > event.data_out.objective_function_value + MISMATCH
+        task.on_solution(x)
         task.on_bound(float(event.data_out.mip_dual_bound))
 
     def progress(event: Any) -> None:
         task.on_bound(float(event.data_out.mip_dual_bound))
 
+    def interrupt(event: Any) -> None:
+        event.data_in.user_interrupt = lost
+
     highs.cbMipImprovingSolution.subscribe(improving)
     highs.cbMipLogging.subscribe(progress)
+    if start is not None:
+        highs.cbMipInterrupt.subscribe(interrupt)
     _done(highs.run(), highspy, "run")
-    return _outcome(highs, highspy, task)
+    return None if lost else _outcome(highs, highspy, task)
 
 
 def _outcome(highs: Any, highspy: Any, task: Task) -> Outcome:

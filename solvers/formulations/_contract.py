@@ -17,8 +17,9 @@ class Contracted:
     Attributes
     ----------
     work : float64 array, shape (P, G, K)
-        Seconds of a group on a device; 0 where it is not supported.
+        Seconds of a group on a device; nodes that it does not run count 0.
     supported : bool array, shape (G, K)
+        Whether the device runs the group and could hold it alone.
     net_group, net_phase : int64 arrays, shape (E,)
         A net is what one group sends to one set of other groups: producers that go from the same
         group to the same groups in one phase are one net, which loses nothing.
@@ -62,6 +63,9 @@ def contract(instance: Instance) -> Contracted:
     np.add.at(work, (phase, group), np.where(finite, instance.time, 0.0))
     order = group[throughput.order_edges(instance)]
     size, shared, weight, reader = memory_by_group(instance)
+    alone = size.copy()
+    np.add.at(alone, reader, shared[weight])
+    supported &= alone[:, None] <= instance.memory
     return Contracted(
         work,
         supported,

@@ -31,11 +31,18 @@ class Slots:
         `direct`: link from a slot to another, 0 where no payload can go or it takes no time.
     apart : bool array, shape (S, S)
         Whether groups can be in both slots at once.
+    bundle, member : int64 arrays
+        Pairs (bundle, slot). The loads of a bundle's slots together are at most `count` periods:
+        one where only one of the slots can be in use. Every slot is in a bundle of count 1.
+    count : float64 array, shape (bundles,)
     """
 
     device: np.ndarray
     link: np.ndarray
     apart: np.ndarray
+    bundle: np.ndarray
+    member: np.ndarray
+    count: np.ndarray
 
 
 class Loads:
@@ -75,9 +82,9 @@ class Loads:
         self._memory()
 
     def _load_rows(self) -> None:
-        """Rows resource - top <= 0, shape (P, S) for each of compute, receive, send."""
+        """Rows resource - count * top <= 0, shape (P, bundles), for compute, receive and send."""
         c, b = self.c, self.builder
-        shape = len(c.work), len(self.slots.device)
+        shape = len(c.work), len(self.slots.count)
         rows = {"compute": b.rows("load", shape, upper=0.0)}
         if self.rules.overlap == "none":
             rows["receive"] = rows["send"] = rows["compute"]
@@ -87,10 +94,18 @@ class Loads:
             rows["receive"] = b.rows("receive load", shape, upper=0.0)
             rows["send"] = b.rows("send load", shape, upper=0.0)
         for each in {id(r): r for r in rows.values()}.values():
-            b.add(each, self.top[:, None], -1.0)
-        work = c.work[:, :, self.slots.device] / self.scale
-        b.add(rows["compute"][:, None, :], self.x[None], work)
+            b.add(each, self.top[:, None], -self.slots.count)
+        bundle, member = self.slots.bundle, self.slots.member
+        work = c.work[:, :, self.slots.device[member]] / self.scale
+        b.add(rows["compute"][:, None, bundle], self.x[:, member][None], work)
         self.load = rows
+
+    def _charge(self, name: str, slot: np.ndarray, columns: np.ndarray, cost: np.ndarray) -> None:
+        """Add entries to the loads: columns and cost of shape (E, M) for M slots."""
+        for i in range(len(self.slots.count)):
+            mine = np.isin(slot, self.slots.member[self.slots.bundle == i])
+            rows = self.load[name][self.c.net_phase, i]
+            self.builder.add(rows[:, None], columns[:, mine], cost[:, mine])
 
     def _staged(self) -> None:
         """Receive is x[consumer] - x[producer] or more, send is x[producer] - x[consumer]."""
@@ -111,7 +126,7 @@ class Loads:
             b.add(rows, move[c.pin_net], 1.0)
             b.add(rows, plus, -1.0)
             b.add(rows, minus, 1.0)
-            b.add(self.load[name][c.net_phase][:, self.port], move, cost)
+            self._charge(name, self.port, move, cost)
 
     def _direct(self) -> None:
         """flow[q, r] = 1 iff the producer is in q and a consumer in r.
@@ -138,19 +153,22 @@ class Loads:
         cost = c.net_time[slots.link[source, target]].T / self.scale
         host = self.instance.host[slots.device]
         for name, end in {"send": source, "receive": target}.items():
-            b.add(self.load[name][c.net_phase][:, end], self.flow, cost * ~host[end])
+            self._charge(name, end, self.flow, cost * ~host[end])
 
     def _memory(self) -> None:
         c, b = self.c, self.builder
         limit = self.instance.memory[self.slots.device]
         tight = np.flatnonzero(limit < c.bytes.sum() + c.shared_bytes.sum())
-        # No limit of 0 may become a division; a row of bytes against 0 needs no scale.
+        # Where the limit is 0, only groups of no bytes are left (`supported`).
         factor = MEMORY_UNITS / np.maximum(limit[tight], 1.0)
-        rows = b.rows("memory", (len(tight),), upper=limit[tight] * factor)
-        b.add(rows, self.x[:, tight], c.bytes[:, None] * factor)
         self.tight = tight
         self.held = b.variables("held", (len(c.shared_bytes), len(tight)))
-        b.add(rows, self.held, c.shared_bytes[:, None] * factor)
+        # As with loads: the used shares of a bundle's memories together are at most `count`.
+        rows = b.rows("memory", (len(self.slots.count),), upper=self.slots.count * MEMORY_UNITS)
+        for i in range(len(rows)):
+            mine = np.isin(tight, self.slots.member[self.slots.bundle == i])
+            b.add(rows[i], self.x[:, tight[mine]], c.bytes[:, None] * factor[mine])
+            b.add(rows[i], self.held[:, mine], c.shared_bytes[:, None] * factor[mine])
         reads = b.rows("held reader", (len(c.reader_group), len(tight)), lower=0.0)
         b.add(reads, self.held[c.reader_weight], 1.0)
         b.add(reads, self.x[c.reader_group][:, tight], -1.0)

@@ -41,7 +41,7 @@ def build(instance: Instance, *, symmetry: bool, upper: float, scale: float) -> 
     x = builder.variables("x", (G, K), upper=c.supported.astype(float), integer=True)
     builder.add(builder.rows("place", (G,), lower=1.0, upper=1.0)[:, None], x, 1.0)
     devices = np.arange(K)
-    slots = Slots(devices, instance.wire, ~np.eye(K, dtype=bool))
+    slots = Slots(devices, instance.wire, ~np.eye(K, dtype=bool), devices, devices, np.ones(K))
     rules = throughput.rules_of(instance)
     loads = Loads(builder, instance, rules, c, slots, x, scale, upper)
     order = leaders(instance)

@@ -106,7 +106,11 @@ def build(instance: Instance, *, symmetry: bool, upper: float, scale: float) -> 
 
 
 def _slots(instance: Instance, members: list[np.ndarray], positions: int) -> Slots:
-    """Slot b * C + c: position b holds a device of class c."""
+    """Slot b * C + c: position b holds a device of class c.
+
+    One class is in use at a position, and one position for each device of a class: bundles of
+    either kind. Without them a fractional z would let a device work at all positions at once.
+    """
     C = len(members)
     first = np.array([each[0] for each in members])
     link = instance.wire[np.ix_(first, first)].copy()
@@ -118,4 +122,11 @@ def _slots(instance: Instance, members: list[np.ndarray], positions: int) -> Slo
     single = np.tile([len(each) == 1 for each in members], positions)
     kind = np.tile(np.arange(C), positions)
     apart &= ~(single[:, None] & (kind[:, None] == kind[None]))
-    return Slots(first[kind], np.where(apart, link[np.ix_(kind, kind)], 0), apart)
+    slot = np.arange(len(kind))
+    bundle, count = position, np.ones(positions)
+    if C > 1:
+        bundle = np.concatenate([position, positions + kind])
+        slot = np.concatenate([slot, slot])
+        count = np.concatenate([count, [len(each) for each in members]])
+    link = np.where(apart, link[np.ix_(kind, kind)], 0)
+    return Slots(first[kind], link, apart, bundle, slot, count)
