@@ -25,7 +25,7 @@ from solvers.method import Context, method
 # Rounds without a deadline and without a number of rounds.
 ROUNDS = 8
 # Moves of the first round for every unit; each round after the starts has twice as many.
-EFFORT = 60
+EFFORT = 30
 # Seconds between two looks at the clock.
 PATIENCE = 0.004
 Start = Literal["all", "greedy", "heft", "single"]
@@ -37,8 +37,8 @@ def annealing(
     context: Context,
     *,
     cooling: float = 0.98,
-    hot: float = 0.02,
-    cold: float = 0.00002,
+    hot: float = 0.0003,
+    cold: float = 0.00001,
     rounds: int = 0,
     start: Start = "all",
 ) -> Answer | None:
@@ -65,8 +65,8 @@ def annealing(
     effort, count = EFFORT * len(space.unit_bytes), 0
     while not best.done() and (rounds == 0 or count < rounds) and best.value > 0:
         first = found[count] if count < len(found) else None
-        # From the best answer: a hot round walks off, a cool one polishes; they take turns.
-        heat = hot if count < len(found) or count % 2 == 0 else hot / 10
+        # From the best answer: a cool round polishes, a hot one walks off; they take turns.
+        heat = hot if count < len(found) or count % 2 == 0 else 10 * hot
         if count >= len(found):
             effort *= 2
         go(first, heat * best.value, cooling, steps, max(1, effort // steps))

@@ -83,11 +83,8 @@ def restart(space, run, place):  # type: ignore[no-untyped-def]
 @njit(cache=True)
 def energy(space, state):  # type: ignore[no-untyped-def]
     """What annealing minimises, in seconds: the period and a little of the mean load."""
-    total = 0.0
-    for phase in range(2 if space.split else 1):
-        for k in range(space.time.shape[1]):
-            total += state_.load(space, state, phase, k)
-    return state_.period(space, state) + MEAN * total / space.time.shape[1]
+    period, total = state_.objectives(space, state)
+    return period + MEAN * total / len(state.use)
 
 
 @njit(cache=True)
@@ -110,7 +107,8 @@ def anneal(space, run, first, moves, hot, cooling, step):  # type: ignore[no-unt
         if accepted and space.contiguous:
             accepted = state_.chain(state, run.position)
         if accepted:
-            value = energy(space, state)
+            now, total = state_.objectives(space, state)
+            value = now + MEAN * total / len(state.use)
             rise = value - run.energy[0]
             accepted = rise <= 0 or rng_.uniform(stream) < np.exp(-rise / heat)
         if not accepted:
@@ -118,7 +116,6 @@ def anneal(space, run, first, moves, hot, cooling, step):  # type: ignore[no-unt
             state.parts[:] = saved  # exactly as before: rounding cannot add up over rejections
             continue
         run.energy[0] = value
-        now = state_.period(space, state)
         if now < run.energy[1] * (1 - 1e-9):
             run.energy[1] = now
             run.best[:] = state.place

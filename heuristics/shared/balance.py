@@ -28,12 +28,7 @@ def balance(space, state, order, devices):  # type: ignore[no-untyped-def]
                 continue
             if space.contiguous and not state_.chain(state, position):
                 continue
-            value = state_.period(space, state)
-            total = 0.0
-            for j in range(K):
-                total += state_.load(space, state, 0, j)
-                if space.split:
-                    total += state_.load(space, state, 1, j)
+            value, total = state_.objectives(space, state)
             if value < least or (value == least and total < least_total):
                 best, least, least_total = k, value, total
         state_.move(space, state, g, best)

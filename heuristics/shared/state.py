@@ -89,149 +89,150 @@ def set_all(space, state, place):  # type: ignore[no-untyped-def]
 @njit(cache=True)
 def move(space, state, g, to):  # type: ignore[no-untyped-def]
     """Move unit g to device `to` (-1: take it off); its loads, memory and flow follow."""
-    for i in range(space.unit_ptr[g], space.unit_ptr[g + 1]):
-        _move_node(space, state, space.unit_node[i], to)
+    # Fields are read once and helpers take arrays: every reading counts a reference, which would
+    # cost more than the arithmetic.
+    unit_node, time, phase = space.unit_node, space.time, space.phase
+    pred_ptr, pred, host, staged = space.pred_ptr, space.pred, space.host, space.staged
+    link_time, port, wire = space.link_time, space.port, space.wire
+    device, consumers, parts = state.device, state.consumers, state.parts
+    first, last = space.unit_ptr[g], space.unit_ptr[g + 1]
+    K = time.shape[1]
+    for a in range(first, last):
+        v = unit_node[a]
+        k, f = device[v], phase[v]
+        for sign in (-1.0, 1.0):
+            at = k if sign < 0 else to
+            if at < 0:
+                continue
+            parts[f, at, COMPUTE] += sign * time[v, at]
+            away = False
+            for j in range(K):
+                if j != at and consumers[v, j] > 0:
+                    _transfer(v, f, at, j, sign, host, staged, link_time, port, wire, parts)
+                    away = True
+            if staged and away and not host[at]:
+                parts[f, at, SEND] += sign * link_time[port[at], v]
+        device[v] = to
+        for i in range(pred_ptr[v], pred_ptr[v + 1]):
+            u = pred[i]
+            j, f = device[u], phase[u]
+            if k >= 0:
+                consumers[u, k] -= 1
+                if j >= 0 and k != j and consumers[u, k] == 0:
+                    _transfer(u, f, j, k, -1.0, host, staged, link_time, port, wire, parts)
+                    if staged and not host[j] and not _is_sent(consumers, u, j, K):
+                        parts[f, j, SEND] -= link_time[port[j], u]
+            if to >= 0:
+                consumers[u, to] += 1
+                if j >= 0 and to != j and consumers[u, to] == 1:
+                    _transfer(u, f, j, to, 1.0, host, staged, link_time, port, wire, parts)
+                    consumers[u, to] = 0
+                    if staged and not host[j] and not _is_sent(consumers, u, j, K):
+                        parts[f, j, SEND] += link_time[port[j], u]
+                    consumers[u, to] = 1
     shift(space, state, g, to)
 
 
-@njit(cache=True)
+@njit(cache=True, forceinline=True)
 def shift(space, state, g, to):  # type: ignore[no-untyped-def]
     """Move unit g with its memory and flow only, loads and node devices left behind."""
-    k = state.place[g]
-    for i in range(space.weight_ptr[g], space.weight_ptr[g + 1]):
-        w = space.weight[i]
-        if k >= 0:
-            state.readers[w, k] -= 1
-            if state.readers[w, k] == 0:
-                state.use[k] -= space.shared_bytes[w]
-        if to >= 0:
-            state.readers[w, to] += 1
-            if state.readers[w, to] == 1:
-                state.use[to] += space.shared_bytes[w]
+    place, use = state.place, state.use
+    k = place[g]
     if k >= 0:
-        state.use[k] -= space.unit_bytes[g]
+        use[k] -= space.unit_bytes[g]
     if to >= 0:
-        state.use[to] += space.unit_bytes[g]
-    for i in range(space.after_ptr[g], space.after_ptr[g + 1]):
-        other = state.place[space.after[i]]
-        if other >= 0:
+        use[to] += space.unit_bytes[g]
+    if space.weight_ptr[g] < space.weight_ptr[g + 1]:
+        readers, weight, shared_bytes = state.readers, space.weight, space.shared_bytes
+        for i in range(space.weight_ptr[g], space.weight_ptr[g + 1]):
+            w = weight[i]
             if k >= 0:
-                state.flow[k, other] -= 1
+                readers[w, k] -= 1
+                if readers[w, k] == 0:
+                    use[k] -= shared_bytes[w]
             if to >= 0:
-                state.flow[to, other] += 1
-    for i in range(space.before_ptr[g], space.before_ptr[g + 1]):
-        other = state.place[space.before[i]]
-        if other >= 0:
-            if k >= 0:
-                state.flow[other, k] -= 1
-            if to >= 0:
-                state.flow[other, to] += 1
-    state.place[g] = to
+                readers[w, to] += 1
+                if readers[w, to] == 1:
+                    use[to] += shared_bytes[w]
+    if space.contiguous:
+        after, before, flow = space.after, space.before, state.flow
+        for i in range(space.after_ptr[g], space.after_ptr[g + 1]):
+            other = place[after[i]]
+            if other >= 0:
+                if k >= 0:
+                    flow[k, other] -= 1
+                if to >= 0:
+                    flow[to, other] += 1
+        for i in range(space.before_ptr[g], space.before_ptr[g + 1]):
+            other = place[before[i]]
+            if other >= 0:
+                if k >= 0:
+                    flow[other, k] -= 1
+                if to >= 0:
+                    flow[other, to] += 1
+    place[g] = to
 
 
-@njit(cache=True)
-def _move_node(space, state, v, to):  # type: ignore[no-untyped-def]
-    k, phase, K = state.device[v], space.phase[v], space.time.shape[1]
-    if k >= 0:
-        state.parts[phase, k, 0] -= space.time[v, k]
-        _sends(space, state, v, k, -1.0)
-    if to >= 0:
-        state.parts[phase, to, 0] += space.time[v, to]
-        _sends(space, state, v, to, 1.0)
-    state.device[v] = to
-    for i in range(space.pred_ptr[v], space.pred_ptr[v + 1]):
-        u = space.pred[i]
-        j = state.device[u]
-        if j < 0:
-            if k >= 0:
-                state.consumers[u, k] -= 1
-            if to >= 0:
-                state.consumers[u, to] += 1
-            continue
-        if k >= 0:
-            state.consumers[u, k] -= 1
-            if state.consumers[u, k] == 0 and k != j:
-                _transfer(space, state, u, j, k, -1.0)
-                if space.staged and not space.host[j] and _away(state, u, j, K) == 0:
-                    state.parts[space.phase[u], j, 2] -= space.link_time[space.port[j], u]
-        if to >= 0:
-            if space.staged and to != j and not space.host[j] and _away(state, u, j, K) == 0:
-                state.parts[space.phase[u], j, 2] += space.link_time[space.port[j], u]
-            state.consumers[u, to] += 1
-            if state.consumers[u, to] == 1 and to != j:
-                _transfer(space, state, u, j, to, 1.0)
+@njit(cache=True, forceinline=True)
+def _is_sent(consumers, u, k, K):  # type: ignore[no-untyped-def]
+    """Whether u, on device k, has a consumer elsewhere."""
+    for j in range(K):  # noqa: SIM110 - compiled
+        if j != k and consumers[u, j] > 0:
+            return True
+    return False
 
 
-@njit(cache=True)
-def _away(state, u, k, K):  # type: ignore[no-untyped-def]
-    """Number of devices other than k that consume u."""
-    count = 0
-    for j in range(K):
-        if j != k and state.consumers[u, j] > 0:
-            count += 1
-    return count
-
-
-@njit(cache=True)
-def _transfer(space, state, u, k, to, sign):  # type: ignore[no-untyped-def]
+@njit(cache=True, forceinline=True)
+def _transfer(u, f, k, to, sign, host, staged, link_time, port, wire, parts):  # type: ignore[no-untyped-def]
     """Add or remove the transfer of u from k to another device, a staged port's sending apart."""
-    phase = space.phase[u]
-    if space.staged:
-        if not space.host[to]:
-            state.parts[phase, to, 1] += sign * space.link_time[space.port[to], u]
+    if staged:
+        if not host[to]:
+            parts[f, to, RECEIVE] += sign * link_time[port[to], u]
         return
-    seconds = sign * space.link_time[space.wire[k, to], u]
-    if not space.host[to]:
-        state.parts[phase, to, 1] += seconds
-    if not space.host[k]:
-        state.parts[phase, k, 2] += seconds
+    seconds = sign * link_time[wire[k, to], u]
+    if not host[to]:
+        parts[f, to, RECEIVE] += seconds
+    if not host[k]:
+        parts[f, k, SEND] += seconds
 
 
-@njit(cache=True)
-def _sends(space, state, u, k, sign):  # type: ignore[no-untyped-def]
-    """Add or remove all transfers of u from device k."""
-    away = False
-    for to in range(space.time.shape[1]):
-        if to != k and state.consumers[u, to] > 0:
-            _transfer(space, state, u, k, to, sign)
-            away = True
-    if space.staged and away and not space.host[k]:
-        state.parts[space.phase[u], k, 2] += sign * space.link_time[space.port[k], u]
-
-
-@njit(cache=True)
-def load(space, state, phase, k):  # type: ignore[no-untyped-def]
-    """Load of device k in seconds: of one phase under `split_phases`, else of both."""
-    comp, into, out = state.parts[phase, k, 0], state.parts[phase, k, 1], state.parts[phase, k, 2]
-    if not space.split:
-        other = 1 - phase
-        comp += state.parts[other, k, 0]
-        into += state.parts[other, k, 1]
-        out += state.parts[other, k, 2]
-    if space.overlap == 0:
-        return comp + into + out
-    if space.overlap == 1:
-        return max(comp, into + out)
-    return max(comp, max(into, out))
+@njit(cache=True, forceinline=True)
+def objectives(space, state):  # type: ignore[no-untyped-def]
+    """Period of the placed units, and the sum of all loads, in seconds."""
+    parts, overlap, split = state.parts, space.overlap, space.split
+    period, total = 0.0, 0.0
+    for phase in range(2 if split else 1):
+        worst = 0.0
+        for k in range(parts.shape[1]):
+            comp, into, out = parts[phase, k, 0], parts[phase, k, 1], parts[phase, k, 2]
+            if not split:
+                comp += parts[1, k, 0]
+                into += parts[1, k, 1]
+                out += parts[1, k, 2]
+            if overlap == 0:
+                load = comp + into + out
+            elif overlap == 1:
+                load = max(comp, into + out)
+            else:
+                load = max(comp, max(into, out))
+            worst = max(worst, load)
+            total += load
+        period += worst
+    return period, total
 
 
 @njit(cache=True)
 def period(space, state):  # type: ignore[no-untyped-def]
     """Objective of the placed units in seconds."""
-    total = 0.0
-    for phase in range(2 if space.split else 1):
-        worst = 0.0
-        for k in range(space.time.shape[1]):
-            worst = max(worst, load(space, state, phase, k))
-        total += worst
-    return total
+    return objectives(space, state)[0]
 
 
-@njit(cache=True)
+@njit(cache=True, forceinline=True)
 def fits(space, state):  # type: ignore[no-untyped-def]
     """Whether every device holds what is on it."""
-    for k in range(len(state.use)):  # noqa: SIM110 - compiled
-        if state.use[k] > space.memory[k]:
+    use, memory = state.use, space.memory
+    for k in range(len(use)):  # noqa: SIM110 - compiled
+        if use[k] > memory[k]:
             return False
     return True
 
@@ -239,7 +240,7 @@ def fits(space, state):  # type: ignore[no-untyped-def]
 @njit(cache=True)
 def chain(state, position):  # type: ignore[no-untyped-def]
     """Whether the flow between devices has no cycle; `position`, shape (K,), gets their order."""
-    K = len(position)
+    K, flow = len(position), state.flow
     position[:] = -1
     for rank in range(K):
         found = -1
@@ -248,7 +249,7 @@ def chain(state, position):  # type: ignore[no-untyped-def]
                 continue
             free = True
             for j in range(K):
-                if j != k and position[j] < 0 and state.flow[j, k] > 0:
+                if j != k and position[j] < 0 and flow[j, k] > 0:
                     free = False
                     break
             if free:

@@ -2,6 +2,7 @@
 
 import math
 import time
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -69,7 +70,7 @@ def test_answers_are_valid_between_the_optimum_and_single(solved, name):
             assert verdict.valid, (instance.id, instance.rules, verdict)
             assert verdict.objective >= best * (1 - 1e-12)
             values.append(verdict.objective)
-        assert all(b <= a * (1 + 1e-12) for a, b in zip(values, values[1:], strict=False))
+        assert all(b <= a * (1 + 1e-12) for a, b in pairwise(values))
         assert values[-1] <= single * (1 + 1e-12)
         feasible += 1
         reached += values[-1] <= best * (1 + 1e-9)
