@@ -63,6 +63,7 @@ def _cases() -> list[Case]:
             "training": bool(rules.get("split_phases")) or i // 6 % 2 == 1,
             "unsupported": (0.0, 0.25)[i // 8 % 2],
             "ties": i // 9 % 3 == 2,
+            "uneven": i // 2 % 3 == 1,
             "unlimited": problem == "latency" and i // 2 % 4 == 3,
         }
         label = ",".join(k if v is True else f"{k}={v}" for k, v in rules.items() if v)

@@ -8,7 +8,16 @@ import numpy as np
 
 from problems.graph import GraphFile, Node
 from problems.instance import Bundle, InstanceSpec
-from problems.platform import AlphaBeta, Device, DeviceFile, LinkFile, Platform, Timing, Wire
+from problems.platform import (
+    AlphaBeta,
+    Device,
+    DeviceFile,
+    LinkFile,
+    LinkPoint,
+    Platform,
+    Timing,
+    Wire,
+)
 
 
 def random_bundle(
@@ -29,6 +38,7 @@ def random_bundle(
     training: bool = False,
     unsupported: float = 0.0,
     ties: bool = False,
+    uneven: bool = False,
 ) -> Bundle:
     """A random instance; the same arguments give the same bundle.
 
@@ -54,6 +64,8 @@ def random_bundle(
         Probability that a node does not run on a device (never on the last one).
     ties : bool
         Small whole numbers as times, so that many placements tie; some nodes cost nothing.
+    uneven : bool
+        Links take longer on the way back.
     """
     rng = np.random.default_rng(seed)
     first_backward = (n + 1) // 2 if training else n
@@ -97,7 +109,13 @@ def random_bundle(
     def link(name: str) -> LinkFile:
         latency = float(rng.integers(0, 2)) if ties else float(rng.uniform(0, 1))
         model = AlphaBeta(latency, float(rng.uniform(5, 50)))
-        return LinkFile("placebench-link/1", name, "modelled", {"rule": "random"}, model=model)
+        ways: list[list[LinkPoint]] = [[], []]
+        if uneven:
+            slow = (1.0, float(rng.uniform(1.5, 4)))
+            there = [(size, latency + size / model.bandwidth_Bps) for size in (0, 40)]
+            ways = [[LinkPoint(size, f * t, f * t) for size, t in there] for f in slow]
+        rule = {"rule": "random"}
+        return LinkFile("placebench-link/1", name, "modelled", rule, *ways, model=model)
 
     files = [k if k < hosts or not like else devices - 1 for k in range(devices)]
     wires: list[Wire] = []

@@ -63,6 +63,7 @@ def test_agrees_with_the_evaluators(pack):
             random_bundle(
                 seed, n=4 + seed % 5, devices=2 + seed % 3, problem=problem, topology=topology,
                 rules=rules, hosts=seed % 3, tight=(None, 1.5)[seed % 2], like=seed % 5 == 0,
+                uneven=seed % 2 == 1,
                 groups=seed % 3, tied=seed % 4, training=seed % 3 > 0,
                 unsupported=0.1 * (seed % 2), ties=seed % 7 == 0,
                 unlimited=problem == "latency" and seed % 4 == 0, density=0.1 + 0.15 * (seed % 4),

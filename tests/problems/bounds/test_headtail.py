@@ -25,6 +25,7 @@ random_instances = st.builds(
     groups=st.integers(0, 2),
     unsupported=st.sampled_from([0.0, 0.3]),
     ties=st.booleans(),
+    uneven=st.booleans(),
     tight=st.sampled_from([None, 2.0]),
 )
 

@@ -1,3 +1,5 @@
+from itertools import product
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -144,6 +146,33 @@ def test_any_multipliers_prove_a_bound(seed, draw, scale):
     given_ = Multipliers(load / load.sum(axis=1, keepdims=True), memory, pi)
     value = lagrangian(case, groups, time, given_)
     assert best is None or value <= best
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_the_lagrangian_is_its_minimum_over_all_choices(seed):
+    case = random_case(seed, n=4, devices=2, tied=2, tight=1.5)
+    groups = groups_of(case)
+    time = groups.time.sum(axis=0, keepdims=True)
+    rng = np.random.default_rng(seed)
+    load = rng.random((1, 2)) * ~case.unlimited
+    pi = [3 * rng.random((len(readers), 2)) for _, readers in groups.shared]
+    given_ = Multipliers(load / load.sum(), rng.random(2) / 10, pi)
+    least = np.inf
+    held = [(True, False), (False, True), (True, True)]
+    for device in product(range(2), repeat=len(groups.bytes)):
+        if not all(groups.allowed[g, k] for g, k in enumerate(device)):
+            continue
+        for holds in product(held, repeat=len(groups.shared)):
+            value = -(given_.memory * case.memory).sum()
+            for g, k in enumerate(device):
+                value += given_.load[0, k] * time[0, g, k] + given_.memory[k] * groups.bytes[g]
+            for (size, readers), each, rows in zip(groups.shared, holds, pi, strict=True):
+                value += size * (given_.memory * each).sum() - (rows * each).sum()
+                value += sum(row[device[g]] for g, row in zip(readers, rows, strict=True))
+            least = min(least, value)
+    found = lagrangian(case, groups, time, given_)
+    assert found == pytest.approx(least, rel=1e-9, abs=1e-9)
+    assert found <= least
 
 
 @pytest.mark.parametrize("seed", [1, 4, 7])

@@ -45,6 +45,17 @@ def test_a_payload_is_sent_and_received_once():
     assert of(case) == 4 + 4 + 2
 
 
+def test_a_staged_payload_leaves_once_for_two_groups():
+    case = instance(
+        [[9, None], [None, 1], [None, 1]],
+        [(0, 1), (0, 2)],
+        problem="throughput",
+        payload=[1, 0, 0],
+        delay=[1, 1],
+    )
+    assert of(case) == 9 + 2
+
+
 def test_transfers_that_memory_forces():
     # Two of 6 bytes do not share 10 bytes.
     traits = {"problem": "throughput", "payload": [6, 6], "memory": [10, 10], "delay": [1, 1]}

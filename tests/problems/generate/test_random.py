@@ -38,3 +38,9 @@ def test_like_devices_and_ties():
     case = of(n=20, ties=True)
     assert (case.time == case.time.astype(int)).all()
     assert (case.time == 0).any()
+
+
+def test_uneven_links_have_two_ways():
+    case = of(devices=2, hosts=0, topology="direct", uneven=True)
+    there, back = case.link_time[case.wire[0, 1]], case.link_time[case.wire[1, 0]]
+    assert (back > 1.4 * there).all()
