@@ -15,7 +15,8 @@ import sys
 import tempfile
 import time
 import uuid
-from contextlib import suppress
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from threading import Event
 from typing import Literal
@@ -90,31 +91,39 @@ class _Supervisor:
         self.kill_at = self.began + load_limit_s
         self.next_sample = float("inf")
         self.log = bytearray()
-        tag = uuid.uuid4().hex
-        self.folder = tempfile.mkdtemp(prefix="placebench-run-")
-        report, report_child = os.pipe()
-        output, output_child = os.pipe()
-        self.selector = selectors.DefaultSelector()
-        for end, what in ((report, self._on_report), (output, self._on_output)):
-            os.set_blocking(end, False)
-            self.selector.register(end, selectors.EVENT_READ, what)
-        self.report, self.output = report, output
-        try:
-            self.process = subprocess.Popen(
-                [sys.executable, "-P", "-m", "bench.worker", str(report_child)],
-                stdin=subprocess.PIPE,
-                stdout=output_child,
-                stderr=output_child,
-                pass_fds=(report_child,),
-                start_new_session=True,
-                cwd=self.folder,
-                env=_environment(task.threads, self.folder, tag),
-            )
-        finally:
-            os.close(report_child)
-            os.close(output_child)
+        with ExitStack() as undo:  # nothing is left behind should the start fail
+            self.folder = tempfile.mkdtemp(prefix="placebench-run-")
+            undo.callback(shutil.rmtree, self.folder, ignore_errors=True)
+            self.selector = selectors.DefaultSelector()
+            undo.callback(self.selector.close)
+            self.report, report_child = self._pipe(undo, self._on_report)
+            _, output_child = self._pipe(undo, self._on_output)
+            tag = uuid.uuid4().hex
+            try:
+                self.process = subprocess.Popen(
+                    [sys.executable, "-P", "-m", "bench.worker", str(report_child)],
+                    stdin=subprocess.PIPE,
+                    stdout=output_child,
+                    stderr=output_child,
+                    pass_fds=(report_child,),
+                    start_new_session=True,
+                    cwd=self.folder,
+                    env=_environment(task.threads, self.folder, tag),
+                )
+            finally:
+                os.close(report_child)
+                os.close(output_child)
+            self.undo = undo.pop_all()
         self.tree = Tree(self.process.pid, tag)
         self._send(task)
+
+    def _pipe(self, undo: ExitStack, serve: Callable[[bytes], None]) -> tuple[int, int]:
+        """A pipe whose reading end, ours, is served by a method; returns both ends."""
+        ours, childs = os.pipe()
+        undo.callback(os.close, ours)
+        os.set_blocking(ours, False)
+        self.selector.register(ours, selectors.EVENT_READ, serve)
+        return ours, childs
 
     def run(self) -> Outcome:
         """Serve the child until it has ended."""
@@ -132,13 +141,10 @@ class _Supervisor:
             self.tree.kill_group(signal.SIGKILL)
             self._reap()
         self.tree.kill_all()
-        self.selector.close()
         assert self.process.stdin is not None
         with suppress(OSError):
             self.process.stdin.close()
-        os.close(self.report)
-        os.close(self.output)
-        shutil.rmtree(self.folder, ignore_errors=True)
+        self.undo.close()
 
     def _timeout(self) -> float:
         if self.report not in self.selector.get_map():
@@ -294,6 +300,7 @@ def _environment(threads: int, folder: str, tag: str) -> dict[str, str]:
         "PYTHONPATH": os.pathsep.join(paths),
         "PYTHONHASHSEED": "0",
         "PYTHONUNBUFFERED": "1",
+        "PYTHONUTF8": "1",
         "TMPDIR": folder,
         "PLACEBENCH_SUPERVISOR": str(os.getpid()),
         TAG: tag,

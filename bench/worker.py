@@ -17,6 +17,7 @@ import time
 import traceback
 from contextlib import suppress
 from pathlib import Path
+from threading import RLock
 
 import numpy as np
 
@@ -42,9 +43,9 @@ from bench.transport import read_instance
 from solvers.method import Context, Method
 
 WARM_UP_S = 1.0
+WARM_UP_PATIENCE_S = 60.0
 _PR_SET_PDEATHSIG = 1
-# Made while there is memory left to make it with.
-_OUT_OF_MEMORY = pack(Failed("MemoryError", memory=True))
+_OUT_OF_MEMORY = Failed("MemoryError", memory=True)
 
 
 class Wire:
@@ -53,6 +54,7 @@ class Wire:
     def __init__(self, control: int, report: int) -> None:
         self.control = control
         self.report = report
+        self._lock = RLock()
         self._parser = Parser(1 << 24)
         self._waiting: list[Frame] = []
 
@@ -66,14 +68,11 @@ class Wire:
         return self._waiting.pop(0)
 
     def send(self, frame: Frame) -> None:
-        """Write one frame whole."""
-        self.send_bytes(pack(frame))
-
-    def send_bytes(self, data: bytes) -> None:
-        """Write bytes whole."""
-        view = memoryview(data)
-        while view:
-            view = view[os.write(self.report, view) :]
+        """Write one frame whole; solvers report from threads of their own."""
+        view = memoryview(pack(frame))
+        with self._lock:
+            while view:
+                view = view[os.write(self.report, view) :]
 
 
 def main(report: int) -> None:
@@ -84,15 +83,17 @@ def main(report: int) -> None:
     control = os.dup(0)
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.set_inheritable(report, False)
-    wire = Wire(control, report)
+    wire, me = Wire(control, report), os.getpid()
     try:
-        _work(wire)
+        end: Frame = _work(wire)
     except MemoryError as error:
         # The traceback holds the frames that hold the memory.
         traceback.clear_frames(error.__traceback__)
-        wire.send_bytes(_OUT_OF_MEMORY)
+        end = _OUT_OF_MEMORY
     except BaseException:  # SystemExit too: the row says what happened
-        wire.send(Failed(clean(traceback.format_exc(), TEXT_LIMIT)))
+        end = Failed(clean(traceback.format_exc(), TEXT_LIMIT))
+    if os.getpid() == me:  # not a child that the method forked and did not end
+        wire.send(end)
     # Threads, exit handlers and finalizers of the method are not waited for.
     with suppress(Exception):
         sys.stdout.flush()
@@ -100,7 +101,7 @@ def main(report: int) -> None:
     os._exit(0)
 
 
-def _work(wire: Wire) -> None:
+def _work(wire: Wire) -> Done:
     task = wire.receive()
     assert isinstance(task, Task)
     if task.memory_limit_bytes is not None:
@@ -134,20 +135,29 @@ def _work(wire: Wire) -> None:
     answer = method.run(instance, context, **task.options)
     if answer is not None:
         wire.send(encode_answer(answer, limit))
-    wire.send(Done(_peak_bytes()))
+    return Done(_peak_bytes())
 
 
 def _warm_up(method: Method, task: Task) -> None:
     """Run the method once on the tiny instance that the task brings.
 
-    What fails here fails again, and is reported, in the run itself.
+    What fails here fails again, and is reported, in the run itself. A method that does not heed
+    its deadline is interrupted, late: it may be compiling for the first time.
     """
     tiny = read_instance(Path(task.tiny), task.tiny_digest)
     if method.refusal(tiny) is not None:
         return
     context = Context(seed=task.seed, deadline=time.monotonic() + WARM_UP_S, threads=task.threads)
+    signal.signal(signal.SIGALRM, _interrupt)
+    signal.setitimer(signal.ITIMER_REAL, WARM_UP_PATIENCE_S)
     with suppress(Exception):
         method.run(tiny, context, **task.options)
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+
+
+def _interrupt(number: int, frame: object) -> None:
+    raise TimeoutError("the warm-up does not end")
 
 
 def _peak_bytes() -> int:

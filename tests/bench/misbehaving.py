@@ -255,6 +255,30 @@ def leaves_many(instance, context):
 
 
 @method(problems=ANY)
+def returns_twice(instance, context):
+    if os.fork() == 0:
+        raise RuntimeError("in the child")
+    os.wait()
+    return zeros(instance)
+
+
+@method(problems=ANY)
+def reports_from_threads(instance, context):
+    def report(k):
+        order = [list(range(instance.n))] + [[] for _ in range(instance.K - 1)]
+        for _ in range(300):
+            context.report(Answer.of([0] * instance.n, order, [1e3 + k] * instance.n))
+            context.claim("feasible", 1.0, "x" * 400)
+
+    threads = [threading.Thread(target=report, args=(k,)) for k in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return zeros(instance)
+
+
+@method(problems=ANY)
 def leaves_threads(instance, context):
     threading.Thread(target=time.sleep, args=(60,)).start()
     return zeros(instance)

@@ -6,13 +6,14 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from bench import suite
+from bench import environment, suite, supervise
 from bench.job import Job
 from bench.records import Store
 from bench.suite import Finished, Planned, Reused, Started, run_suite
@@ -22,6 +23,7 @@ LIMIT_S = 0.4
 SEEDS = range(6)
 SCRIPT = f"""
 import sys
+import tempfile
 from bench import environment
 from bench.records import Store
 from bench.suite import Finished, run_suite
@@ -192,3 +194,18 @@ def test_limits_out_of_range_are_refused(tmp_path, options):
     with pytest.raises(ValueError, match="not"):
         harness.run(tmp_path, "good", **options)
     assert not list(tmp_path.iterdir())
+
+
+def test_a_process_that_cannot_be_started_leaves_nothing(tmp_path, monkeypatch):
+    def no_process(*arguments, **options):
+        raise OSError("cannot fork")
+
+    (tmp_path / "temporary").mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+    monkeypatch.setattr(supervise.subprocess, "Popen", no_process)
+    monkeypatch.setattr(environment, "describe", dict)  # which asks git
+    before = len(os.listdir("/proc/self/fd"))
+    row = harness.run(tmp_path / "store", "good")["good"]
+    assert "cannot fork" in row.error
+    assert len(os.listdir("/proc/self/fd")) == before
+    assert not list((tmp_path / "temporary").iterdir())
