@@ -192,7 +192,8 @@ class Library:
         raise FileError(f"unknown {kind} {name!r}; there are {', '.join(self.names(kind))}")
 
     def _file(self, kind: str, name: str, type_: type[T]) -> T:
-        file: T = _read(self._path(kind, name), type_)
+        hashable: Any = type_  # to the cache's annotations an open type variable is not
+        file: T = _read(self._path(kind, name), hashable)
         return file
 
 

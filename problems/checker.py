@@ -268,38 +268,34 @@ def _order_violations(
 def _earliest_starts(
     instance: Instance, device: list[int], order: list[list[int]]
 ) -> list[float] | None:
-    """Start what is ready, over and over; None where nothing is ready and something is left."""
-    producers: list[list[int]] = [[] for _ in range(instance.n)]
+    """Start whatever has all that it waits for; None where that leaves something out."""
+    before: list[set[int]] = [set() for _ in range(instance.n)]  # what a node waits for
+    after: list[list[int]] = [[] for _ in range(instance.n)]
+    producers: list[set[int]] = [set() for _ in range(instance.n)]
     for u, v in instance.edges.tolist():
-        producers[v].append(u)
-    before = [-1] * instance.n
+        producers[v].add(u)
+        before[v].add(u)
+        after[u].append(v)
     for k, nodes in enumerate(order):
-        if not instance.unlimited[k]:
-            for a, b in pairwise(nodes):
-                before[b] = a
-    start: list[float | None] = [None] * instance.n
-    waiting = list(range(instance.n))
-    while waiting:
-        still: list[int] = []
-        for v in waiting:
-            needed = producers[v] + ([before[v]] if before[v] >= 0 else [])
-            times = [(u, start[u]) for u in needed]
-            if any(t is None for _, t in times):
-                still.append(v)
-                continue
-            start[v] = max(
-                (
-                    t + float(instance.time[u, device[u]])
-                    + (_delay(instance, u, device[u], device[v]) if u in producers[v] else 0.0)
-                    for u, t in times
-                    if t is not None
-                ),
-                default=0.0,
-            )  # fmt: skip
-        if len(still) == len(waiting):
-            return None
-        waiting = still
-    return [t for t in start if t is not None]
+        for a, b in pairwise(nodes) if not instance.unlimited[k] else ():
+            before[b].add(a)
+            after[a].append(b)
+    start: dict[int, float] = {}
+    missing = [len(each) for each in before]
+    ready = [v for v in range(instance.n) if not before[v]]
+    while ready:
+        v = ready.pop()
+        start[v] = 0.0
+        for u in before[v]:
+            free = start[u] + float(instance.time[u, device[u]])
+            if u in producers[v]:
+                free += _delay(instance, u, device[u], device[v])
+            start[v] = max(start[v], free)
+        for w in set(after[v]):
+            missing[w] -= 1
+            if not missing[w]:
+                ready.append(w)
+    return [start[v] for v in range(instance.n)] if len(start) == instance.n else None
 
 
 def _start_violations(

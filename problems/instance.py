@@ -140,8 +140,13 @@ class Instance:
     @cached_property
     def digest(self) -> str:
         """SHA-256 of the canonical resolved content; names and labels are no part of it."""
+        content = {
+            "problem": self.problem,
+            "rules": rules_.given(self.rules),
+            "staged": self.staged,
+        }
         state = hashlib.sha256(b"placebench-instance/1\n")
-        state.update(encode({"problem": self.problem, "rules": self.rules, "staged": self.staged}))
+        state.update(encode(content))
         for name in _CONTENT:
             array = getattr(self, name)
             little = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))

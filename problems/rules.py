@@ -84,5 +84,14 @@ def parse(problem: str, rules: dict[str, Any], where: str = "instance") -> Rules
 
 def label(rules: Rules) -> str:
     """The rules that differ from the default as ids show them: ``contiguous,overlap=full``."""
-    given = msgspec.to_builtins(rules)
-    return ",".join(k if v is True else f"{k}={v}" for k, v in sorted(given.items()))
+    return ",".join(k if v is True else f"{k}={v}" for k, v in sorted(given(rules).items()))
+
+
+def given(rules: Rules) -> dict[str, Any]:
+    """The rules that differ from the default, by name.
+
+    What `omit_defaults` leaves out depends on the identity of strings, which pickling changes.
+    """
+    plain = type(rules)()
+    values = {name: getattr(rules, name) for name in rules.__struct_fields__}
+    return {name: value for name, value in values.items() if value != getattr(plain, name)}

@@ -13,7 +13,6 @@ from importlib import import_module
 from pathlib import Path
 
 from solvers.method import Method, register
-from solvers.mip import pair
 
 _HERE = Path(__file__).parent
 
@@ -39,6 +38,8 @@ def load(name: str) -> Method:
     if not backend:
         entry: Method = import_module(f"solvers.cpsat.{first}").METHOD
         return register(entry)
+    from solvers.mip import pair  # not above: numba and scipy, and listing names needs neither
+
     return register(
         pair(
             name,

@@ -1,0 +1,87 @@
+"""Everything that README says can be run is run here, as it stands there."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+DOCUMENTS = ("README.md", "CONTRIBUTING.md")
+FENCE = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+LINK = re.compile(r"\]\((?!https?:)([^)#]+)")
+
+
+def blocks(language: str) -> list[str]:
+    texts = [(ROOT / name).read_text() for name in DOCUMENTS]
+    return [body for text in texts for kind, body in FENCE.findall(text) if kind == language]
+
+
+COMMANDS = [
+    shlex.split(line, comments=True)
+    for block in blocks("sh")
+    for line in block.splitlines()
+    if line.strip()
+]
+
+
+def run(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=280)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A newcomer's folder with the files that the documents show, all commands run in it."""
+    result = tmp_path_factory.mktemp("newcomer")
+    for block in blocks("python"):
+        if first := re.match(r"# (\w+\.py)\n", block):
+            (result / first[1]).write_text(block)
+    return result
+
+
+def test_documents_show_commands_and_a_heuristic(folder: Path) -> None:
+    assert len(COMMANDS) > 8
+    assert (folder / "my_heuristic.py").exists()
+
+
+@pytest.mark.parametrize("command", [c for c in COMMANDS if c[0] == "make"], ids=" ".join)
+def test_make_target_exists(command: list[str]) -> None:
+    done = run([*command, "--dry-run"], ROOT)
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("command", [c for c in COMMANDS if c[0] != "make"], ids=" ".join)
+def test_command(command: list[str], folder: Path) -> None:
+    bin_ = Path(sys.executable).parent
+    program = Path(command[0])
+    assert program.parent == Path(".venv/bin"), "commands are shown as .venv/bin/..."
+    # pytest has to find the suite's own configuration; everything else works from anywhere.
+    where = ROOT if program.name == "pytest" else folder
+    done = run([str(bin_ / program.name), *command[1:]], where)
+    # The example heuristic breaks rules on purpose: exit code 1, and a row that says so.
+    expected = 1 if "my_heuristic.py" in " ".join(command) else 0
+    assert done.returncode == expected, done.stdout[-3000:] + done.stderr[-3000:]
+
+
+def test_snippets(folder: Path) -> None:
+    snippets = [b for b in blocks("python") if not re.match(r"# \w+\.py\n", b)]
+    assert snippets
+    for snippet in snippets:
+        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+        done = subprocess.run(
+            [sys.executable, "-c", snippet],
+            cwd=folder, env=environment, capture_output=True, text=True, timeout=120,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("name", [*DOCUMENTS, "problems/README.md", "problems/library/README.md"])
+def test_links_lead_somewhere(name: str) -> None:
+    document = ROOT / name
+    for target in LINK.findall(document.read_text()):
+        assert (document.parent / target).exists(), target
