@@ -59,6 +59,7 @@ def device(
         typer.Option("--graph", help="Graph file, repeatable; default: all of the library."),
     ] = None,
     seed: Annotated[int, typer.Option(help="Of values and order.")] = 0,
+    processes: Annotated[int, typer.Option(help="Processes that share the budget.", min=1)] = 3,
     force: Force = False,
     output: Output = None,
 ) -> None:
@@ -70,7 +71,14 @@ def device(
         signatures = collect_signatures(graphs or (ROOT / "graphs").glob("*.json.gz"))
         with _progress() as progress:
             file = capture_device(
-                spec, signatures, budget, name=name, seed=seed, force=force, progress=progress
+                spec,
+                signatures,
+                budget,
+                name=name,
+                seed=seed,
+                processes=processes,
+                force=force,
+                progress=progress,
             )
         for key, why in file.provenance.get("failed", {}).items():
             typer.echo(f"{signatures[key].op} ({key}) cannot run here: {why}", err=True)

@@ -10,6 +10,7 @@ import datetime
 import re
 from collections.abc import Mapping
 from importlib.util import find_spec
+from statistics import median
 from typing import Any
 
 from problems.capture import Progress, child, machine, silent
@@ -17,8 +18,9 @@ from problems.graph import Signature
 from problems.platform import DeviceFile, Timing
 
 METHOD = (
-    "every signature replayed on random tensors, in rounds over all of them in random order; "
-    "min, median and max over the rounds; first call of each left out"
+    "every signature replayed on random tensors, in rounds over all of them in random order, in "
+    "several processes one after the other; min, median and max over all rounds; first call of "
+    "each process left out"
 )
 
 
@@ -29,6 +31,7 @@ def capture_device(
     *,
     name: str | None = None,
     seed: int = 0,
+    processes: int = 3,
     force: bool = False,
     progress: Progress = silent,
 ) -> DeviceFile:
@@ -41,11 +44,14 @@ def capture_device(
     signatures : mapping
         Signature id -> :class:`Signature`.
     budget_s : float
-        Seconds of measurement; at least 3 rounds are run, whatever they take.
+        Seconds of measurement; each process runs at least 3 rounds, whatever they take.
     name : str, optional
         Of the device file; made of processor and threads where not given.
     seed : int
-        Of values and order.
+        Of values and order; each process has its own.
+    processes : int
+        How many share the budget: where a process happens to have its memory shifts some times
+        by 10 % for as long as it lives.
     force : bool
         Measure on a busy machine, too; the provenance then says so.
 
@@ -63,6 +69,8 @@ def capture_device(
         raise ValueError("no signatures to measure")
     if budget_s <= 0:
         raise ValueError("budget_s <= 0")
+    if processes < 1:
+        raise ValueError("processes < 1")
     if find_spec("torch") is None:
         raise ModuleNotFoundError("capture needs torch", name="torch")
     if not force:
@@ -72,15 +80,26 @@ def capture_device(
             key: {"op": each.op, "args": each.args, "kwargs": each.kwargs}
             for key, each in sorted(signatures.items())
         },
-        "budget_s": budget_s,
-        "seed": seed,
+        "budget_s": budget_s / processes,
     }
-    progress(0.0, f"{spec}: preparing {len(signatures)} signatures")
+    samples: dict[str, list[float]] = {key: [] for key in sorted(signatures)}
+    failed: dict[str, str] = {}
+    others = 0.0
+    for i in range(processes):
+        begun, label = i / processes, f"{spec}, process {i + 1} of {processes}"
+        progress(begun, f"{label}: preparing {len(signatures)} signatures")
 
-    def hear(line: dict[str, Any]) -> None:
-        progress(min(line["elapsed_s"] / budget_s, 1.0), f"{spec}: round {line['round']}")
+        def hear(line: dict[str, Any], begun: float = begun, label: str = label) -> None:
+            done = min(line["elapsed_s"] / budget_s, 1 / processes)
+            progress(begun + done, f"{label}: round {line['round']}")
 
-    result, others = child.run("problems.capture.replay", job, threads, hear)
+        result, disturbance = child.run(
+            "problems.capture.replay", job | {"seed": seed + i}, threads, hear
+        )
+        for key, each in result["samples"].items():
+            samples[key] += each
+        failed |= result["failed"]
+        others = max(others, disturbance)
     if others > machine.QUIET and not force:
         raise machine.BusyError(
             f"others used {others:.2f} cores during the measurement, at most {machine.QUIET} are"
@@ -93,20 +112,21 @@ def capture_device(
         "torch": result["torch"],
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "method": METHOD,
-        "rounds": result["rounds"],
-        "round_s": round(result["round_s"], 3),
+        "rounds": max(map(len, samples.values())),
+        "processes": processes,
         "seed": seed,
         "others_cores": round(others, 3),
     }
-    if result["failed"]:
-        provenance["failed"] = result["failed"]
+    if failed:
+        provenance["failed"] = failed
     return DeviceFile(
         format="placebench-device/1",
         name=name or default_name(threads),
         kind="measured",
         provenance=provenance,
         times={
-            key: None if each is None else Timing(*each) for key, each in result["times"].items()
+            key: None if key in failed else Timing(min(each), median(each), max(each), len(each))
+            for key, each in samples.items()
         },
     )
 

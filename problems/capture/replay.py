@@ -12,7 +12,6 @@ import random
 import sys
 import time
 from collections.abc import Callable
-from statistics import median
 from typing import Any
 
 import torch
@@ -38,8 +37,7 @@ def replay(job: dict[str, Any], report: Callable[[dict[str, Any]], None]) -> dic
     Returns
     -------
     dict
-        ``times``: id -> [min_s, median_s, max_s, rounds] or None; ``failed``: id -> why;
-        ``rounds``, ``round_s``, ``torch``.
+        ``samples``: id -> seconds of each round; ``failed``: id -> why it cannot run; ``torch``.
     """
     arguments = Arguments("cpu", job["seed"])
     calls: dict[str, Call] = {}
@@ -69,16 +67,7 @@ def replay(job: dict[str, Any], report: Callable[[dict[str, Any]], None]) -> dic
             samples[name].append(_time(calls[name]))
         rounds += 1
         report({"round": rounds, "elapsed_s": time.perf_counter() - start})
-    times: dict[str, Any] = {
-        name: [min(each), median(each), max(each), len(each)] for name, each in samples.items()
-    }
-    return {
-        "times": times | dict.fromkeys(failed),
-        "failed": failed,
-        "rounds": rounds,
-        "round_s": (time.perf_counter() - start) / max(rounds, 1),
-        "torch": torch.__version__,
-    }
+    return {"samples": samples, "failed": failed, "torch": torch.__version__}
 
 
 def _time(call: Call) -> float:

@@ -32,7 +32,8 @@ def test_a_device_is_measured_and_written(tmp_path: Path) -> None:
     files.write(tmp_path / "g.json", graph)
     result = RUN.invoke(
         app,
-        f"device cpu:1 --graph {tmp_path / 'g.json'} --name mine --budget 1 --force -o {tmp_path}",
+        f"device cpu:1 --graph {tmp_path / 'g.json'} --name mine --budget 1 --processes 1"
+        f" --force -o {tmp_path}",
     )
     assert result.exit_code == 0, result.output
     file = files.read(tmp_path / "mine.json.gz", DeviceFile)

@@ -23,7 +23,12 @@ def test_a_device_file_answers_every_signature() -> None:
     said: list[tuple[float, str]] = []
     table = {"add": ADD, "product": PRODUCT, "wrong": WRONG, "unknown": UNKNOWN}
     file = capture_device(
-        "cpu:1", table, 0.05, force=True, progress=lambda *each: said.append(each)
+        "cpu:1",
+        table,
+        0.05,
+        processes=2,
+        force=True,
+        progress=lambda *each: said.append(each),
     )
     assert file.kind == "measured"
     assert set(file.times) == set(table)
@@ -31,7 +36,7 @@ def test_a_device_file_answers_every_signature() -> None:
         timing = file.times[key]
         assert timing is not None
         assert 0 < timing.min_s <= timing.median_s <= timing.max_s
-        assert timing.repeats == file.provenance["rounds"] >= 3
+        assert timing.repeats == file.provenance["rounds"] >= 2 * 3
     # what cannot run has no time, and the file says why
     assert file.times["wrong"] is None
     assert file.times["unknown"] is None
@@ -39,7 +44,8 @@ def test_a_device_file_answers_every_signature() -> None:
     assert "nonsense" in file.provenance["failed"]["unknown"]
     assert {"cpu", "threads", "torch", "date", "method"} <= set(file.provenance)
     assert file.times["product"].min_s > file.times["add"].min_s  # type: ignore[union-attr]
-    assert said[-1][1].startswith("cpu:1: round")
+    assert said[-1][1].startswith("cpu:1, process 2 of 2: round")
+    assert [fraction for fraction, _ in said] == sorted(fraction for fraction, _ in said)
 
 
 def test_rounds_cover_every_signature_before_any_is_repeated() -> None:
@@ -52,7 +58,7 @@ def test_rounds_cover_every_signature_before_any_is_repeated() -> None:
     said: list[dict[str, object]] = []
     result = replay(job, said.append)
     assert [line["round"] for line in said] == [1, 2, 3, 4]
-    assert {each[3] for each in result["times"].values()} == {4}
+    assert {len(each) for each in result["samples"].values()} == {4}
 
 
 def test_the_child_has_its_allocator_set_before_it_starts(monkeypatch) -> None:  # type: ignore[no-untyped-def]
