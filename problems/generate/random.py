@@ -109,13 +109,16 @@ def random_bundle(
     def link(name: str) -> LinkFile:
         latency = float(rng.integers(0, 2)) if ties else float(rng.uniform(0, 1))
         model = AlphaBeta(latency, float(rng.uniform(5, 50)))
-        ways: list[list[LinkPoint]] = [[], []]
+        there: list[LinkPoint] = []
+        back: list[LinkPoint] = []
         if uneven:
-            slow = (1.0, float(rng.uniform(1.5, 4)))
-            there = [(size, latency + size / model.bandwidth_Bps) for size in (0, 40)]
-            ways = [[LinkPoint(size, f * t, f * t) for size, t in there] for f in slow]
+            slower = float(rng.uniform(1.5, 4))
+            for size in (0, 40):
+                t = latency + size / model.bandwidth_Bps
+                there.append(LinkPoint(size, t, t))
+                back.append(LinkPoint(size, slower * t, slower * t))
         rule = {"rule": "random"}
-        return LinkFile("placebench-link/1", name, "modelled", rule, *ways, model=model)
+        return LinkFile("placebench-link/1", name, "modelled", rule, there, back, model)
 
     files = [k if k < hosts or not like else devices - 1 for k in range(devices)]
     wires: list[Wire] = []
