@@ -13,11 +13,15 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+PIPE_COLUMNS = 1000
+
 
 def console() -> Console:
-    """The terminal; 100 columns and no colour in a pipe, so that logs do not depend on it."""
-    wide = Console(highlight=False)
-    return wide if wide.is_terminal else Console(highlight=False, width=100, no_color=True)
+    """The terminal; in a pipe no colour and no wrapping: a row is a line, whatever reads it."""
+    terminal = Console(highlight=False)
+    if terminal.is_terminal:
+        return terminal
+    return Console(highlight=False, width=PIPE_COLUMNS, no_color=True)
 
 
 def as_json(value: Any) -> None:

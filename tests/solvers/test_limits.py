@@ -30,10 +30,9 @@ def test_no_time_at_all_still_gives_the_starting_answer(name):
     assert ran.claim in ("feasible", "optimal")
 
 
-@pytest.mark.parametrize("name", names())
+# Pyomo runs the solver of @highs and builds this model slowly; its limit of 0 s is tested above.
+@pytest.mark.parametrize("name", [name for name in names() if "pyomo" not in name])
 def test_a_short_limit_is_kept_and_not_called_optimal(name):
-    if "pyomo" in name:
-        pytest.skip("the same solver as @highs; the limit at 0 s is tested for both")
     ran = run(name, instance_for(name, 120, density=0.05, tight=1.3), seconds=1.0)
     assert ran.answer is not None
     assert len(ran.reports) >= 1
