@@ -24,7 +24,7 @@ help:  ## this list
 
 bench: $(core)  ## run the default comparison, print the leaderboard, write the page
 	$(BIN)/placebench run -i default -m default --time $(TIME) --jobs $(JOBS) --store results/runs
-	$(BIN)/placebench leaderboard --store results/runs -o results/runs/page
+	$(BIN)/placebench leaderboard --quiet --store results/runs -o results/runs/page
 
 test: $(dev)  ## run the tests (EXTRAS=capture,rl,cluster,partition adds the optional parts)
 	$(BIN)/python -m pytest $(ARGS)

@@ -5,21 +5,30 @@ from __future__ import annotations
 from functools import cache
 from typing import Literal
 
-import msgspec
-
 from problems.generate.random import random_bundle
 from problems.instance import Instance
 from problems.resolve import from_bundle
-from problems.rules import Rules
+from problems.rules import Rules, given
+from problems.single import best_single
 
 
 def tiny_like(instance: Instance) -> Instance:
-    """A tiny instance of the same problem, rules and topology."""
-    return _tiny(instance.problem, instance.rules, instance.staged)
+    """A tiny instance of the same problem, rules and topology.
+
+    Its memory is tight where no single device holds the instance: methods go other ways there.
+    """
+    tight = best_single(instance) is None
+    return _tiny(instance.problem, instance.rules, instance.staged, tight)
 
 
 @cache
-def _tiny(problem: str, rules: Rules, staged: bool) -> Instance:
+def _tiny(problem: str, rules: Rules, staged: bool, tight: bool) -> Instance:
     topology: Literal["staged", "direct"] = "staged" if staged else "direct"
-    said = msgspec.to_builtins(rules)
-    return from_bundle(random_bundle(0, problem=problem, rules=said, topology=topology))
+    bundle = random_bundle(
+        0,
+        problem=problem,
+        rules=given(rules),
+        topology=topology,
+        tight=1.4 if tight else None,
+    )
+    return from_bundle(bundle)

@@ -15,6 +15,7 @@ import signal
 import sys
 import time
 import traceback
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from threading import RLock
@@ -43,7 +44,7 @@ from bench.transport import read_instance
 from solvers.method import Context, Method
 
 WARM_UP_S = 1.0
-WARM_UP_PATIENCE_S = 60.0
+WARM_UP_PATIENCE_S = 100.0
 _PR_SET_PDEATHSIG = 1
 _OUT_OF_MEMORY = Failed("MemoryError", memory=True)
 
@@ -139,21 +140,37 @@ def _work(wire: Wire) -> Done:
 
 
 def _warm_up(method: Method, task: Task) -> None:
-    """Run the method once on the tiny instance that the task brings.
+    """Run the method on the tiny instance that the task brings until it compiles nothing new.
 
-    What fails here fails again, and is reported, in the run itself. A method that does not heed
-    its deadline is interrupted, late: it may be compiling for the first time.
+    A first compilation outlasts the deadline, and the method then stops before it reaches its other
+    parts: it is run again. What fails here fails again, and is reported, in the run itself. A
+    method that does not heed its deadline is interrupted, late: it may be compiling.
     """
     tiny = read_instance(Path(task.tiny), task.tiny_digest)
     if method.refusal(tiny) is not None:
         return
-    context = Context(seed=task.seed, deadline=time.monotonic() + WARM_UP_S, threads=task.threads)
     signal.signal(signal.SIGALRM, _interrupt)
     signal.setitimer(signal.ITIMER_REAL, WARM_UP_PATIENCE_S)
     with suppress(Exception):
-        method.run(tiny, context, **task.options)
+        compiled, known = _compilations(), -1
+        while compiled() != known:
+            known = compiled()
+            deadline = time.monotonic() + WARM_UP_S
+            context = Context(seed=task.seed, deadline=deadline, threads=task.threads)
+            method.run(tiny, context, **task.options)
     signal.setitimer(signal.ITIMER_REAL, 0)
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
+
+
+def _compilations() -> Callable[[], int]:
+    """Count what numba compiles from now on, in a process that has imported it."""
+    if "numba" not in sys.modules:
+        return lambda: 0
+    from numba.core import event  # not above: most workers do without numba
+
+    recorder = event.RecordingListener()
+    event.register("numba:compile", recorder)
+    return lambda: len(recorder.buffer)
 
 
 def _interrupt(number: int, frame: object) -> None:

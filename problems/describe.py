@@ -4,34 +4,17 @@ from __future__ import annotations
 
 import sys
 
-import numpy as np
-
-from problems import files, latency, throughput
-from problems.answer import Answer
+from problems import files
 from problems.bounds.theoretical import theoretical
 from problems.catalogue import Catalogue, CatalogueEntry, Library
 from problems.instance import Instance, InstanceSpec
-from problems.placement import is_placeable
-
-
-def best_single(instance: Instance) -> float | None:
-    """Objective of the best single device in seconds; None where no device holds everything."""
-    best: float | None = None
-    for k in range(instance.K):
-        device = np.full(instance.n, k)
-        if not is_placeable(instance, device):
-            continue
-        if instance.problem == "throughput":
-            value = throughput.period(instance, device)
-        else:
-            value = latency.makespan(instance, Answer(device))
-        best = value if best is None else min(best, value)
-    return best
+from problems.single import best_single
 
 
 def describe(instance: Instance, spec: InstanceSpec) -> CatalogueEntry:
     """The catalogue's line on an instance."""
     provenance = instance.provenance
+    single = best_single(instance)
     parts = {"graph": str(provenance["graph"].get("kind", "unstated"))}
     for kind in ("devices", "links"):
         parts |= {name: str(each["kind"]) for name, each in provenance[kind].items()}
@@ -49,7 +32,7 @@ def describe(instance: Instance, spec: InstanceSpec) -> CatalogueEntry:
         edges=instance.m,
         devices=instance.K,
         digest=instance.digest,
-        best_single_s=best_single(instance),
+        best_single_s=None if single is None else single[1],
         lower_bound_s=theoretical(instance).value,
         parts=parts,
     )

@@ -156,12 +156,15 @@ def leaderboard(
             help="Also merge the records into results/records/NAME.jsonl, with their answers.",
         ),
     ] = None,
+    quiet: Annotated[
+        bool, typer.Option("-q", "--quiet", help="Write the pages, print no table.")
+    ] = False,
     json: Json = False,
 ) -> int:
     """Rank the entries; write index.html, leaderboard.md and leaderboard.csv."""
     from bench.cli import ranking
 
-    return ranking.run(instances or [], store, records, output, publish, json)
+    return ranking.run(instances or [], store, records, output, publish, quiet, json)
 
 
 @app.command()

@@ -23,6 +23,7 @@ def run(
     records: Path | None,
     folder: Path,
     publish: str | None,
+    quiet: bool,
     json: bool,
 ) -> int:
     """Rank, write the pages, print the table.
@@ -63,8 +64,8 @@ def run(
     if json:
         output.as_json(standings(board))
         return DONE
-    console = output.console()
-    terminal.show(board, console)
+    if not quiet:
+        terminal.show(board, output.console())
     if published is not None:
         print(f"published: {published}")
     print(f"page: {folder / 'index.html'}  (also leaderboard.md, leaderboard.csv)")

@@ -13,7 +13,7 @@ from bench.leaderboard.words import seconds
 from bench.selection import load, select
 from problems.bounds.theoretical import theoretical
 from problems.catalogue import Library
-from problems.describe import best_single
+from problems.single import best_single
 
 
 def run(text: str, json: bool) -> int:
@@ -24,6 +24,7 @@ def run(text: str, json: bool) -> int:
     for selected in select([text], library):
         instance = load(selected, library)
         result = theoretical(instance)
+        single = best_single(instance)
         known = bks.gather(
             [],
             {instance.digest: result.value},
@@ -54,7 +55,7 @@ def run(text: str, json: bool) -> int:
                     }
                     for k, name in enumerate(instance.device_names)
                 ],
-                "best_single_s": best_single(instance),
+                "best_single_s": None if single is None else single[1],
                 "bound_s": result.value,
                 "bounds": {b.name: b.value for b in result.bounds},
                 "best_known_s": None if head is None else head.objective,

@@ -14,36 +14,13 @@ from heuristics.shared import rng as rng_
 from heuristics.shared import state as state_
 from heuristics.shared.best import MARGIN, Best
 from heuristics.shared.space import Space, topological
-from problems import latency, throughput
-from problems.answer import Answer
 from problems.instance import Instance
-from problems.placement import memory_use
-from problems.rules import ThroughputRules
+from problems.single import best_single
 from solvers.method import Context
 
 # Placements tried: in the first attempt, in one attempt at most, and in all.
 FIRST, STEP, ALL = 20_000, 200_000, 10_000_000
 _FOUND, _NONE, _OUT = 1, 0, -1
-
-
-def best_single(instance: Instance) -> Answer | None:
-    """The best answer that uses one device; None where no device takes all nodes."""
-    best, least = None, np.inf
-    for k in range(instance.K):
-        device = np.full(instance.n, k, np.int64)
-        if not np.isfinite(instance.time[:, k]).all():
-            continue
-        if memory_use(instance, device)[k] > instance.memory[k]:
-            continue
-        if isinstance(instance.rules, ThroughputRules):
-            answer = Answer(device)
-            value = throughput.period(instance, device)
-        else:
-            answer = latency.answer_of(instance, device, np.arange(instance.n))
-            value = latency.makespan(instance, answer)
-        if value < least:
-            best, least = answer, value
-    return best
 
 
 def baseline(instance: Instance, space: Space, context: Context, best: Best) -> bool:
@@ -53,7 +30,7 @@ def baseline(instance: Instance, space: Space, context: Context, best: Best) -> 
     """
     best.offer(context.start)
     single = best_single(instance)
-    best.offer(single)
+    best.offer(None if single is None else single[0])
     if best.answer is None:
         place = first_fit(space, context)
         if place is not None:
