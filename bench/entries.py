@@ -143,9 +143,8 @@ def load_file(path: Path) -> tuple[dict[str, Method], str]:
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     before = dict(methods.REGISTRY)
-    # A file loaded earlier may have registered the same names: each file sees only the suite's.
-    for name in [n for n, each in before.items() if not _is_own(each)]:
-        del methods.REGISTRY[name]
+    # Each file starts from nothing: whether a name is free must not depend on what ran before.
+    methods.REGISTRY.clear()
     sys.modules[module_name] = module  # pickling and dataclasses look modules up by name
     try:
         spec.loader.exec_module(module)
@@ -157,7 +156,7 @@ def load_file(path: Path) -> tuple[dict[str, Method], str]:
         found = {n: each for n, each in methods.REGISTRY.items() if not _is_own(each)}
         for name in found:
             del methods.REGISTRY[name]
-        methods.REGISTRY.update({n: each for n, each in before.items() if not _is_own(each)})
+        methods.REGISTRY.update(before)
     if not found:
         raise EntryError(f"{path}: registers no method; decorate one with `solvers.method.method`")
     return found, source
