@@ -15,6 +15,7 @@ from bench.entries import Entry, load_method
 from bench.job import Job, run_one
 from bench.records import Record
 from bench.selection import Selected, select
+from bench.suite import refusal
 from problems.bounds.theoretical import theoretical
 from problems.catalogue import Library
 from problems.instance import Instance
@@ -42,11 +43,6 @@ class ComparisonJob:
     def instance(self) -> Instance:
         """The resolved instance; loaded once for all entries."""
         return _instance(self.selected.name, self.selected.path)
-
-    def refusal(self) -> str | None:
-        """Why the entry cannot take the instance; None where it can."""
-        method = load_method(self.entry.method, self.entry.file)
-        return method.refusal(self.instance)
 
     def run(self) -> Record:
         """Run it, isolated, and judge it."""
@@ -95,7 +91,7 @@ class ComparisonJob:
 def jobs(
     instances: Sequence[str], methods: Sequence[str], time: str, seed: int
 ) -> list[ComparisonJob]:
-    """Every entry on every instance whose problem it is for.
+    """Every entry on every instance that it takes.
 
     Raises
     ------
@@ -106,11 +102,10 @@ def jobs(
     found = []
     for selected in select(instances, Library()):
         for entry in presets.parse(methods):
-            problems = load_method(entry.method, entry.file).problems
-            if selected.entry is not None and selected.entry.problem not in problems:
-                continue
             name = f"{entry.label}-{Path(selected.name).name if selected.path else selected.name}"
-            found.append(ComparisonJob(name, selected, entry, limit, seed))
+            job = ComparisonJob(name, selected, entry, limit, seed)
+            if refusal(load_method(entry.method, entry.file), job.instance) is None:
+                found.append(job)
     return found
 
 

@@ -144,7 +144,7 @@ def run_suite(
     methods = [load_method(entry.method, entry.file, entry.source) for entry in entries]
     cells = [(i, e, method) for i in instances for e, method in zip(entries, methods, strict=True)]
     for instance, entry, method in cells:
-        reason = _refusal(method, instance)
+        reason = refusal(method, instance)
         for seed in seeds:
             run = Run(len(todo) + len(events), instance.id, entry.label, seed)
             job = Job(
@@ -237,7 +237,8 @@ def _run_stored(
     return record
 
 
-def _refusal(method: Method, instance: Instance) -> str | None:
+def refusal(method: Method, instance: Instance) -> str | None:
+    """Why a method cannot run on an instance, or not here; None where it can."""
     for module in method.needs:
         if importlib.util.find_spec(module) is None:
             return f"{method.name} needs {module}, which is not installed"
