@@ -24,7 +24,7 @@ help:  ## this list
 
 bench: $(core)  ## run the default comparison, print the leaderboard, write the page
 	$(BIN)/placebench run -i default -m default --time $(TIME) --jobs $(JOBS) --store results/runs
-	$(BIN)/placebench leaderboard --quiet --store results/runs -o results/runs/page
+	$(BIN)/placebench leaderboard --quiet --store results/runs
 
 test: $(dev)  ## run the tests (EXTRAS=capture,rl,cluster,partition adds the optional parts)
 	$(BIN)/python -m pytest $(ARGS)
@@ -39,7 +39,7 @@ format: $(dev)  ## rewrite the code in the house style
 	$(BIN)/ruff format .
 
 page: $(core)  ## rebuild the published leaderboard from the published records
-	$(BIN)/placebench leaderboard --records results/records/baseline.jsonl -o results/leaderboard
+	$(BIN)/placebench leaderboard --records results/records/baseline.jsonl
 
 library: $(core)  ## rebuild the catalogue of the instance library
 	$(BIN)/python -m problems.describe

@@ -146,8 +146,15 @@ def leaderboard(
     store: StoreFolder = RUNS,
     records: Records = None,
     output: Annotated[
-        Path, typer.Option("-o", "--output", metavar="DIR", help="Where the pages go.")
-    ] = Path("results/leaderboard"),
+        Optional[Path],  # noqa: UP045
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="DIR",
+            help="Where the pages go; default: page in the store, results/leaderboard for"
+            " --records.",
+        ),
+    ] = None,
     publish: Annotated[
         Optional[str],  # noqa: UP045
         typer.Option(
@@ -164,6 +171,8 @@ def leaderboard(
     """Rank the entries; write index.html, leaderboard.md and leaderboard.csv."""
     from bench.cli import ranking
 
+    if output is None:  # what is published is only written over by what is published
+        output = store / "page" if records is None else Path("results/leaderboard")
     return ranking.run(instances or [], store, records, output, publish, quiet, json)
 
 

@@ -129,6 +129,10 @@ def test_run_then_leaderboard_then_publish(cli, tmp_path):
     assert code == 0
     assert "0 runs of at most 1 s, 1 at a time; 2 reused" in out
 
+    # A user's own runs never write over the published pages.
+    assert cli("leaderboard")[0] == 0
+    assert (tmp_path / "results" / "runs" / "page" / "index.html").is_file()
+    assert not (tmp_path / "results" / "leaderboard").exists()
     code, out, _ = cli("leaderboard", "-o", "page", "--publish", "first")
     assert code == 0
     assert "throughput, contiguous" in out
@@ -140,6 +144,8 @@ def test_run_then_leaderboard_then_publish(cli, tmp_path):
     assert cli("leaderboard", "--records", published, "-o", "again")[0] == 0
     again = {path.name: path.read_bytes() for path in (tmp_path / "again").iterdir()}
     assert again == written
+    assert cli("leaderboard", "--records", published)[0] == 0
+    assert (tmp_path / "results" / "leaderboard" / "leaderboard.md").is_file()
 
     code, out, _ = cli("bks", "update", "--records", published)
     assert code == 0
