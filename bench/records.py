@@ -152,14 +152,15 @@ class Store:
         write_atomically(self._record_path(record.key), encode(record) + b"\n")
 
     def get(self, key: str) -> Record | None:
-        """The record of a key; None where there is none, or a file that is no record."""
+        """The record of a key; None where there is none, or a file that is not of that record."""
         path = self._record_path(key)
         if not path.exists():
             return None
         try:
-            return read(path, Record)
+            record = read(path, Record)
         except FileError:
             return None  # not ours, or of an older format: the run is simply done again
+        return record if record.key == key else None
 
     def records(self) -> Iterator[Record]:
         """All records, by key.
@@ -167,10 +168,13 @@ class Store:
         Raises
         ------
         FileError
-            If a file in the folder is no record.
+            If a file in the folder is no record, or one with another key than its name says.
         """
         for path in sorted(self.root.glob("records/*/*.json")):
-            yield read(path, Record)
+            record = read(path, Record)
+            if record.key != path.stem:
+                raise FileError(f"{path}: the record's key is {record.key}, not the file's name")
+            yield record
 
     def put_answer(self, file: answers.AnswerFile) -> str:
         """Store an answer under its digest; returns the digest."""

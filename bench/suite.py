@@ -17,6 +17,7 @@ from bench import environment
 from bench.entries import Entry, load_method
 from bench.job import Job, StoppedError, run_one
 from bench.records import Record, Store
+from bench.verify import fault
 from problems.instance import Instance
 from solvers.method import Method
 
@@ -105,7 +106,7 @@ def run_suite(
     Parameters
     ----------
     store : Store
-        Where records go; good ones that are there are reused, failed ones run again.
+        Where records go; good ones that are there and hold are reused, others run again.
     seeds : sequence of int
         Seeds of the methods' randomness.
     time_limit_s : float
@@ -155,7 +156,7 @@ def run_suite(
                 events.append(Skipped(run, reason))
                 continue
             known = None if rerun else store.get(job.key)
-            if known is not None and known.good:
+            if known is not None and known.good and fault(known, store, instance) is None:
                 records[run.index] = known
                 events.append(Reused(run, known))
             else:

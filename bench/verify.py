@@ -1,0 +1,101 @@
+"""Whether a record is what a run left behind: stores are folders, and anyone can edit a file."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Sequence
+
+from bench.records import Record, Store, key_of
+from problems import checker
+from problems.answer import from_file
+from problems.files import FileError
+from problems.instance import Instance
+
+OBJECTIVE_TOLERANCE = 1e-9
+_DIGEST = re.compile(r"[0-9a-f]{64}")
+
+
+def fault(record: Record, store: Store, instance: Instance | None) -> str | None:
+    """Why a record is not to be believed; None where nothing speaks against it.
+
+    The key has to follow from the fields, and a checked objective from the stored answer. What only
+    the run could tell, such as its time, is taken as it stands.
+
+    Parameters
+    ----------
+    store : Store
+        Where the answers are.
+    instance : Instance or None
+        The instance of the record; without it the objective is not computed anew.
+    """
+    if record.key != _key(record):
+        return "its key does not follow from its fields: it was edited"
+    if record.entry != record.method and not record.entry.startswith(f"{record.method}["):
+        return f"its entry {record.entry!r} is not of its method {record.method!r}"
+    if instance is not None and (instance.digest, instance.problem) != (
+        record.digest,
+        record.problem,
+    ):
+        return "its digest or problem is not that of the instance"
+    if record.check != "ok":
+        return None
+    z = record.objective
+    if z is None or not (math.isfinite(z) and z >= 0):
+        return f"its objective is {z}, which no answer has"
+    if not _DIGEST.fullmatch(record.answer):
+        return "it names no answer"
+    try:
+        file = store.get_answer(record.answer)
+        answer = from_file(file)
+    except FileError as error:
+        return f"its answer: {error}"
+    if file.instance != record.digest:
+        return "its answer is of another instance"
+    if instance is None:
+        return None
+    verdict = checker.check(instance, answer)
+    if verdict.objective is None:
+        rule, what = verdict.violations[0]
+        return f"its answer is invalid ({rule}): {what}"
+    if not math.isclose(verdict.objective, z, rel_tol=OBJECTIVE_TOLERANCE):
+        return f"its objective is {z!r}, its answer has {verdict.objective!r}"
+    return None
+
+
+def verified(
+    records: Sequence[Record], store: Store, load: Callable[[str], Instance | None]
+) -> tuple[list[Record], list[tuple[Record, str]]]:
+    """Split records into those to be believed and those not, with the reason.
+
+    Parameters
+    ----------
+    load : callable
+        Digest -> instance, or None where it is unknown; called once a digest.
+    """
+    loaded: dict[str, Instance | None] = {}
+    good: list[Record] = []
+    bad: list[tuple[Record, str]] = []
+    for record in records:
+        if record.digest not in loaded:
+            loaded[record.digest] = load(record.digest)
+        why = fault(record, store, loaded[record.digest])
+        if why is None:
+            good.append(record)
+        else:
+            bad.append((record, why))
+    return good, bad
+
+
+def _key(record: Record) -> str:
+    return key_of(
+        digest=record.digest,
+        method=record.method,
+        options=record.options,
+        source=record.source,
+        seed=record.seed,
+        time_limit_s=record.time_limit_s,
+        memory_limit_bytes=record.memory_limit_bytes,
+        threads=record.threads,
+        suite=record.suite,
+    )

@@ -1,0 +1,118 @@
+"""Records that were edited by hand are told from those that a run left behind."""
+
+from __future__ import annotations
+
+import msgspec
+import pytest
+
+from bench.job import Job
+from bench.records import Store
+from bench.verify import fault, verified
+from problems.answer import Answer, to_file
+from problems.checker import check
+from problems.files import FileError, write_atomically
+from tests.bench import harness
+
+ELSEWHERE = "0" * 64
+
+
+@pytest.fixture
+def made(tmp_path):
+    """A store, an instance and an honest record of it, without a run."""
+    store, instance = Store(tmp_path), harness.instance()
+    answer = Answer.of([0] * instance.n)
+    name = store.put_answer(to_file(answer, instance.digest))
+    job = Job(instance, harness.entries("good")[0], 0, 0.5, None, 1, "0.1.0", "")
+    record = job.record(
+        termination="completed",
+        check="ok",
+        objective=check(instance, answer).objective,
+        answer=name,
+    )
+    store.put(record)
+    return store, instance, record
+
+
+def replaced(record, **changes):
+    return msgspec.structs.replace(record, **changes)
+
+
+def test_an_honest_record_is_believed(made):
+    store, instance, record = made
+    assert fault(record, store, instance) is None
+    assert fault(record, store, None) is None
+    failed = replaced(record, check="none", objective=None, answer="", termination="error")
+    assert fault(failed, store, instance) is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"seed": 5}, "edited"),
+        ({"method": "other", "entry": "other"}, "edited"),
+        ({"time_limit_s": 0.25}, "edited"),
+        ({"suite": "9"}, "edited"),
+        ({"key": ELSEWHERE}, "edited"),
+        ({"entry": "heft"}, "not of its method"),
+        ({"entry": "goods"}, "not of its method"),
+        ({"problem": "latency"}, "not that of the instance"),
+        ({"objective": None}, "no answer has"),
+        ({"objective": float("nan")}, "no answer has"),
+        ({"objective": -1.0}, "no answer has"),
+        ({"objective": 1e-9}, "its answer has"),
+        ({"answer": ""}, "names no answer"),
+        ({"answer": "../../secret"}, "names no answer"),
+        ({"answer": ELSEWHERE}, "cannot be read"),
+    ],
+)
+def test_an_edited_record_is_not(made, changes, says):
+    store, instance, record = made
+    assert says in str(fault(replaced(record, **changes), store, instance))
+
+
+def test_an_answer_that_does_not_hold_is_not_believed(made):
+    store, instance, record = made
+    invalid = store.put_answer(to_file(Answer.of([-1] * instance.n), instance.digest))
+    assert "invalid (device)" in str(fault(replaced(record, answer=invalid), store, instance))
+    strange = store.put_answer(to_file(Answer.of([0] * instance.n), ELSEWHERE))
+    assert "another instance" in str(fault(replaced(record, answer=strange), store, None))
+    path = store.root / "answers" / record.answer[:2] / f"{record.answer}.json.gz"
+    path.write_bytes((store.root / "answers" / invalid[:2] / f"{invalid}.json.gz").read_bytes())
+    assert "digest in its name" in str(fault(record, store, None))
+
+
+def test_records_are_parted_and_each_instance_is_loaded_once(made):
+    store, instance, record = made
+    asked = []
+
+    def load(digest):
+        asked.append(digest)
+        return instance
+
+    forged = replaced(record, objective=1e-9)
+    good, bad = verified([record, forged, record], store, load)
+    assert good == [record, record]
+    assert [each for each, _ in bad] == [forged]
+    assert asked == [instance.digest]
+    # Without the instance the objective cannot be computed anew.
+    assert verified([forged], store, lambda digest: None) == ([forged], [])
+
+
+def test_a_record_under_another_key_is_not_taken(made):
+    store, _, record = made
+    path = store.root / "records" / "00" / f"{ELSEWHERE}.json"
+    write_atomically(path, msgspec.json.encode(record))
+    assert store.get(ELSEWHERE) is None
+    assert store.get(record.key) == record
+    with pytest.raises(FileError, match=f"{ELSEWHERE}.*key"):
+        list(store.records())
+
+
+def test_a_forged_record_is_run_again(tmp_path):
+    first = harness.run(tmp_path, "good")["good"]
+    store = Store(tmp_path)
+    store.put(replaced(first, objective=1e-9))
+    assert harness.run(tmp_path, "good")["good"].objective == first.objective
+    (tmp_path / "answers" / first.answer[:2] / f"{first.answer}.json.gz").unlink()
+    harness.run(tmp_path, "good")
+    assert store.get_answer(first.answer).instance == first.digest
