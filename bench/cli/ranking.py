@@ -8,8 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from bench import bks
-from bench.cli import DONE, UsageError, output
-from bench.leaderboard import gather, page, terminal, text
+from bench.cli import DONE, FAILED, UsageError, output
+from bench.leaderboard import gather, page, terminal, text, words
 from bench.leaderboard.board import Board
 from bench.selection import load, select
 from problems.bounds.theoretical import theoretical
@@ -61,15 +61,16 @@ def run(
     for name, content in forms.items():
         write_atomically(folder / name, content.encode())
     published = None if publish is None else gather.publish(source, publish, bks.RESULTS)
+    code = FAILED if board.contradictions else DONE
     if json:
         output.as_json(standings(board))
-        return DONE
+        return code
     if not quiet:
         terminal.show(board, output.console())
     if published is not None:
         print(f"published: {published}")
     print(f"page: {folder / 'index.html'}  (also leaderboard.md, leaderboard.csv)")
-    return DONE
+    return code
 
 
 def standings(board: Board) -> list[dict[str, object]]:
@@ -79,6 +80,7 @@ def standings(board: Board) -> list[dict[str, object]]:
             "section": section.title,
             "instances": len(section.rows),
             "conditions": board.conditions,
+            "notes": words.notes(board),
             "standings": list(section.standings),
         }
         for section in board.sections

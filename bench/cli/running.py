@@ -78,10 +78,12 @@ def run(
         return INTERRUPTED
     failures = [record for record in records if results.failed(record)]
     source = gather.Source(Store(store), records, str(store))
+    board = gather.board(source, known) if records else None
+    code = FAILED if failures or (board is not None and board.contradictions) else DONE
     if json:
         output.as_json(
             {
-                "ranking": standings(gather.board(source, known)) if records else [],
+                "ranking": [] if board is None else standings(board),
                 "records": records,
                 "skipped": [
                     {"entry": entry, "reason": reason, "runs": count}
@@ -89,19 +91,19 @@ def run(
                 ],
             }
         )
-        return FAILED if failures else DONE
+        return code
     if console.is_terminal:
         console.print(plan_text(progress.plan))
     _skipped(progress)
-    if not records:
+    if board is None:
         output.warn("placebench: every run was skipped: no chosen entry takes a chosen instance")
         return FAILED
     console.print()
-    terminal.show(gather.board(source, known), console)
+    terminal.show(board, console)
     _failures(failures)
     where = "" if store == DEFAULT_STORE else f" --store {store}"
     print(f"records: {store}   next: placebench leaderboard{where}")
-    return FAILED if failures else DONE
+    return code
 
 
 def _skipped(progress: Progress) -> None:

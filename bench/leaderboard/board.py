@@ -118,7 +118,15 @@ class Section:
 
 @dataclass(frozen=True)
 class Board:
-    """All sections under one set of conditions; `others` counts runs under other conditions."""
+    """All sections under one set of conditions; `others` counts runs under other conditions.
+
+    Attributes
+    ----------
+    contradictions : sequence of str
+        Checked answers below a bound: a fault of the suite, or of a record. They are not ranked.
+    remarks : sequence of str
+        What else a reader must know of the records.
+    """
 
     conditions: Conditions
     others: Mapping[Conditions, int]
@@ -127,6 +135,8 @@ class Board:
     runs: int
     environments: Sequence[Mapping[str, Any]]
     sections: Sequence[Section]
+    contradictions: Sequence[str] = ()
+    remarks: Sequence[str] = ()
 
 
 def build(

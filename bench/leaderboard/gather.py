@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from bench import bks
+import msgspec
+
+from bench import bks, metrics
 from bench.leaderboard.board import Board, build
 from bench.records import Record, Store
 from problems.catalogue import CatalogueEntry
@@ -16,11 +18,21 @@ from problems.files import FileError, decode, encode, write_atomically
 
 @dataclass(frozen=True)
 class Source:
-    """Records with the store of their answers and environments."""
+    """Records with the store of their answers and environments.
+
+    Attributes
+    ----------
+    faults : sequence of str
+        What was set aside because it is broken or not what the checker says, one line each.
+    remarks : sequence of str
+        What a reader of the tables must know.
+    """
 
     store: Store
     records: Sequence[Record]
     name: str
+    faults: Sequence[str] = ()
+    remarks: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
@@ -106,12 +118,59 @@ def publish(source: Source, name: str, root: Path) -> Path:
 
 
 def board(source: Source, known: Known) -> Board:
-    """Rank the records of a source."""
-    digests = {record.digest for record in source.records}
-    earlier = {digest: each for digest, each in known.claims.items() if digest in digests}
-    claims = bks.gather(source.records, known.bounds, earlier)
-    headlines = {digest: bks.headline(each.claims) for digest, each in claims.items()}
-    return build(source.records, headlines, known.sizes, _environments(source))
+    """Rank the records of a source; what contradicts a bound is set aside and named.
+
+    Raises
+    ------
+    FileError
+        If nothing is left to rank.
+    """
+    sound, contradictions = _consistent(source.records, known.bounds)
+    if not sound:
+        raise FileError(f"{source.name}: no record is left to rank; {'; '.join(contradictions)}")
+    earlier = {}
+    for digest in {record.digest for record in sound} & set(known.claims):
+        claims = known.claims[digest]
+        bound = known.bounds.get(digest, 0.0)
+        kept = [c for c in claims.claims if c.kind != "answer" or not _below(c.value, bound)]
+        contradictions += [
+            f"{claims.instance}: the best known {c.value!r} s of {c.by} lies below the bound"
+            f" {bound!r} s"
+            for c in claims.claims
+            if c not in kept
+        ]
+        earlier[digest] = msgspec.structs.replace(claims, claims=kept)
+    claims_now = bks.gather(sound, known.bounds, earlier)
+    headlines = {digest: bks.headline(each.claims) for digest, each in claims_now.items()}
+    ranked = build(sound, headlines, known.sizes, _environments(source))
+    return replace(ranked, contradictions=contradictions, remarks=source.remarks)
+
+
+def _consistent(
+    records: Sequence[Record], bounds: Mapping[str, float]
+) -> tuple[list[Record], list[str]]:
+    """The records that no bound contradicts, and what is wrong with the others."""
+    kept, wrong = [], []
+    for record in records:
+        bound = bounds.get(record.digest, 0.0)
+        z = record.objective if record.check == "ok" else None
+        if z is None or not _below(z, bound):
+            kept.append(record)
+        else:
+            wrong.append(
+                f"{record.instance}: the checked {z!r} s of {record.entry} (seed {record.seed})"
+                f" lies below the bound {bound!r} s"
+            )
+    return kept, wrong
+
+
+def _below(objective: float, bound: float) -> bool:
+    """Whether :func:`bench.metrics.gap_to_bound` refuses the pair."""
+    try:
+        metrics.gap_to_bound(objective, bound)
+    except ValueError:
+        return True
+    return False
 
 
 def _some(records: list[Record], place: Path) -> list[Record]:

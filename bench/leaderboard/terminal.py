@@ -23,7 +23,8 @@ def show(board: Board, console: Console) -> None:
         highlight=False,
     )
     for note in words.notes(board):
-        console.print(f"[yellow]{note}[/yellow]", highlight=False)
+        # An id may have brackets, which are no markup.
+        console.print(note, style="yellow", markup=False, highlight=False)
 
 
 def _table(section: Section, wide: bool) -> Table:

@@ -116,7 +116,9 @@ def header(board: Board) -> str:
 
 def notes(board: Board) -> list[str]:
     """What a reader must know beside the table."""
-    found = [
+    found = [f"Set aside: {each}." for each in board.contradictions]
+    found += [f"{each}." for each in board.remarks]
+    found += [
         f"{n} runs under other conditions ({conditions}, suite {conditions.suite}) are left out."
         for conditions, n in board.others.items()
     ]

@@ -10,6 +10,7 @@ import time
 
 import pytest
 
+from bench.leaderboard import gather
 from problems import files
 from problems.answer import Answer, to_file
 from problems.checker import check
@@ -198,3 +199,20 @@ def test_interrupt_keeps_what_is_finished(library, tmp_path):
     assert process.returncode == 130
     assert "finished runs are kept" in err
     assert "Traceback" not in err
+
+
+def test_a_contradiction_is_named_and_the_rest_ranked(cli, library, tmp_path, monkeypatch):
+    assert cli("run", "-i", "smoke", "-m", "greedy,single", "--time", "1s")[0] == 0
+    first, second = library.selection("smoke")
+    entries = {entry.id: entry for entry in library.entries()}
+    bounds = {entries[first].digest: 1e6, entries[second].digest: 0.0}
+    monkeypatch.setattr(gather.Known, "of", lambda *_: gather.Known(bounds))
+    code, out, _ = cli("leaderboard")
+    assert code == 1
+    assert f"Set aside: {first}: the checked" in out
+    assert f"Set aside: {second}" not in out
+    assert "greedy" in out
+    assert "1 instance)" in out
+    page = (tmp_path / "results" / "runs" / "page" / "index.html").read_text()
+    assert f"Set aside: {first}: the checked" in page
+    assert cli("run", "-i", "smoke", "-m", "greedy,single", "--time", "1s")[0] == 1
