@@ -9,6 +9,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import re
 import tempfile
 import zlib
 from hashlib import sha256
@@ -61,8 +62,41 @@ def decode(data: bytes | str, kind: type[T], where: str) -> T:
         return msgspec.json.decode(data, type=kind)
     except RecursionError:
         raise FileError(f"{where}: nested too deeply") from None
-    except ValueError as error:  # covers msgspec.ValidationError, DecodeError and bad UTF-8
+    except msgspec.ValidationError as error:
+        raise FileError(f"{where}: {_with_keys(data, kind, str(error))}") from None
+    except ValueError as error:  # DecodeError and bad UTF-8
         raise FileError(f"{where}: {error}") from None
+
+
+def _with_keys(data: bytes | str, kind: type, message: str) -> str:
+    """Name the keys that msgspec leaves out: ``$.times[...][0]`` says only "of some key".
+
+    The key is the one that fails when it is left alone in its mapping.
+    """
+    what, at, path = message.partition(" - at `")
+    while "[...]" in path:
+        before, _, after = path.partition("[...]")
+        whole = json.loads(data)
+        parent: Any = None
+        inside = whole
+        for step in re.findall(r"\.(\w+)|\[(\d+)\]|\['((?:[^'\\]|\\.)*)'\]", before):
+            last = int(step[1]) if step[1] else step[0] or step[2]
+            parent, inside = inside, inside[last]
+        for key, value in inside.items():
+            alone = {key: value}
+            if parent is None:
+                whole = alone
+            else:
+                parent[last] = alone
+            try:
+                msgspec.convert(whole, kind)
+            except msgspec.ValidationError as error:
+                if str(error).partition(" - at `")[0] == what:
+                    path = f"{before}[{key!r}]{after}"
+                    break
+        else:
+            return message  # several things are wrong at once: what msgspec said is true still
+    return f"{what}{at}{path}"
 
 
 def write(path: str | Path, value: Any) -> None:

@@ -49,7 +49,7 @@ class Node(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_default
     A node with ``signature: null`` costs nothing on any device.
     """
 
-    name: str
+    name: Annotated[str, msgspec.Meta(min_length=1)]
     op: str
     signature: str | None = None
     output_bytes: Bytes = 0
@@ -152,7 +152,8 @@ def from_file(file: GraphFile, where: str = "graph") -> OpGraph:
     producers, consumers = _edge_lists(file, where)
     order = topological_order(len(file.nodes), producers)
     if order is None:
-        raise FileError(f"{where}: the edges close a cycle through {_on_cycle(file, producers)}")
+        cycle = _on_cycle(file, producers)
+        raise FileError(f"{where}: the edges close a cycle through {cycle} - at `$.edges`")
     root, weights = _merge_views(file, where, order, producers, consumers)
     kept = [v for v in order if root[v] == v]
     index = {v: i for i, v in enumerate(kept)}
@@ -207,7 +208,14 @@ def _check_nodes(file: GraphFile, where: str) -> None:
     except re.error as error:
         raise FileError(f"{where}: not a regular expression: {error} - at `$.block`") from None
     seen: dict[str, int] = {}
+    size: dict[str, int] = {}
     for v, node in enumerate(file.nodes):
+        for name, count in node.weights.items():
+            if size.setdefault(name, count) != count:
+                raise FileError(
+                    f"{where}: weight {name!r} has {count} bytes here and {size[name]} at another"
+                    f" node - at `$.nodes[{v}].weights`"
+                )
         if node.name in seen:
             raise FileError(
                 f"{where}: node name {node.name!r} is used by nodes {seen[node.name]} and {v}"

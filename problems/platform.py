@@ -23,6 +23,10 @@ class Timing(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields
     max_s: Seconds
     repeats: Annotated[int, msgspec.Meta(ge=0)]
 
+    def __post_init__(self) -> None:
+        if not self.min_s <= self.median_s <= self.max_s:
+            raise ValueError("a timing needs min_s <= median_s <= max_s")
+
 
 class DeviceFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """Time of every signature on one device.

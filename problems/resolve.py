@@ -16,6 +16,9 @@ from problems.graph import from_file as graph_from_file
 from problems.instance import Bundle, Instance, InstanceSpec
 from problems.platform import DeviceFile, LinkFile, Platform, link_names, validate
 
+# Beyond it solvers lose their footing, and no link is so slow.
+MOST_S = 1e12
+
 
 def from_bundle(bundle: Bundle, where: str = "bundle") -> Instance:
     """Resolve a bundle.
@@ -23,10 +26,24 @@ def from_bundle(bundle: Bundle, where: str = "bundle") -> Instance:
     Raises
     ------
     FileError
-        If a part is missing or wrong.
+        If a part is missing or wrong, or goes by another name than the one it is asked for.
     """
+    _check_names(bundle, where)
     graph = graph_from_file(bundle.graph, f"{where}: graph")
     return resolve(bundle.instance, graph, bundle.platform, bundle.devices, bundle.links, where)
+
+
+def _check_names(bundle: Bundle, where: str) -> None:
+    """A part under a wrong name is a mix-up of files, however well it fits."""
+    pairs = [
+        ("$.instance.graph", bundle.instance.graph, bundle.graph.name),
+        ("$.instance.platform", bundle.instance.platform, bundle.platform.name),
+        *((f"$.devices[{key!r}].name", key, file.name) for key, file in bundle.devices.items()),
+        *((f"$.links[{key!r}].name", key, link.name) for key, link in bundle.links.items()),
+    ]
+    for path, asked, found in pairs:
+        if asked != found:
+            raise FileError(f"{where}: {asked!r} is asked for and {found!r} given - at `{path}`")
 
 
 def resolve(
@@ -229,6 +246,11 @@ def _link_times(
                 else link.time(int(s), backward=way == "backward")
                 for s in sizes
             ]
+            if max(curve) > MOST_S:
+                raise FileError(
+                    f"{where}: link {name!r} takes {max(curve):g} s for {sizes.max()} bytes, more"
+                    f" than {MOST_S:g} s - at `$.links`"
+                )
             row = np.array(curve)[inverse]
             # Links of equal times are one, whatever files they come from: one content, one digest.
             same = (i for i, other in enumerate(rows) if np.array_equal(row, other))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any, Literal, get_args, get_type_hints
 
 import msgspec
 
@@ -71,14 +71,20 @@ def parse(problem: str, rules: dict[str, Any], where: str = "instance") -> Rules
     if problem not in RULES:
         raise FileError(
             f"{where}: unknown problem {problem!r}; the problems are {', '.join(RULES)}"
-            " - at `$.problem`"
+            " - at `$.instance.problem`"
         )
     try:
         return msgspec.convert(rules, RULES[problem])
     except msgspec.ValidationError as error:
+        what, _, path = str(error).partition(" - at `$")
+        hints = get_type_hints(RULES[problem])
+        choices = get_args(hints.get(path.strip(".`")))
+        if choices:
+            what += f", not one of {', '.join(map(str, choices))}"
         valid = ", ".join(RULES[problem].__struct_fields__)
         raise FileError(
-            f"{where}: {error} in the rules of {problem} (it has {valid}) - at `$.rules`"
+            f"{where}: {what}; {problem} has the rules {valid}"
+            f" - at `$.instance.rules{path.rstrip('`')}`"
         ) from None
 
 

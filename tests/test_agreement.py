@@ -32,7 +32,7 @@ HEURISTIC_SECONDS = 0.02
 EXACT_SECONDS = 20.0
 # Exact methods start a solver a run: each takes every so many of the instances that it can solve,
 # from its own offset, so that all instances are taken by some. AGREEMENT_STRIDE=1 takes all.
-EXACT_STRIDE = int(os.environ.get("AGREEMENT_STRIDE", "4"))
+EXACT_STRIDE = int(os.environ.get("AGREEMENT_STRIDE", "1"))
 PACKS = 24
 
 

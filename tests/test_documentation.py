@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-DOCUMENTS = ("README.md", "CONTRIBUTING.md")
+DOCUMENTS = ("README.md", "CONTRIBUTING.md", "problems/README.md")
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\((?!https?:)([^)#]+)")
 
@@ -78,7 +78,7 @@ def test_snippets(folder: Path) -> None:
         assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("name", [*DOCUMENTS, "problems/README.md", "problems/library/README.md"])
+@pytest.mark.parametrize("name", [*DOCUMENTS, "problems/library/README.md", "results/README.md"])
 def test_links_lead_somewhere(name: str) -> None:
     document = ROOT / name
     for target in LINK.findall(document.read_text()):

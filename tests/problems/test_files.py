@@ -19,7 +19,7 @@ class Outer(msgspec.Struct, forbid_unknown_fields=True):
 @pytest.mark.parametrize(
     ("text", "place"),
     [
-        ('{"parts": {"x": [{"count": 1}, {"count": "2"}]}}', r"\$\.parts\[\.\.\.\]\[1\]\.count"),
+        ('{"parts": {"x": [{"count": 1}, {"count": "2"}]}}', r"\$\.parts\['x'\]\[1\]\.count"),
         ('{"parts": {"x": [{"number": 1}]}}', "number"),
         ('{"parts": {}, "more": 1}', "more"),
         ("{}", "parts"),

@@ -30,6 +30,10 @@ ABC = [node("a"), node("b"), node("c")]
         (graph([node("a", phase="backward"), node("b")], [(0, 1)]), r"backward node 'a'.*'b'"),
         (graph([*ABC[:2], node("v", view=True)], [(0, 2), (1, 2)]), r"view 'v' has 2 producers"),
         (graph([node("v", view=True)]), "every node is a view"),
+        (
+            graph([node("a", weights={"w": 4}), node("b", weights={"w": 8})]),
+            r"weight 'w' has 8 bytes here and 4 at another node.*nodes\[1\]\.weights",
+        ),
         (graph(ABC, block="("), r"regular expression.*\$\.block"),
     ],
 )

@@ -115,7 +115,7 @@ def test_direct_classes_look_at_every_wire():
              enumerate(files.platform.wires)]  # fmt: skip
     links = {
         **files.links,
-        "odd": msgspec.structs.replace(files.links["wire"], model=AlphaBeta(99.0, 1.0)),
+        "odd": msgspec.structs.replace(files.links["wire"], name="odd", model=AlphaBeta(99.0, 1.0)),
     }
     odd = msgspec.structs.replace(
         files, platform=msgspec.structs.replace(files.platform, wires=wires), links=links

@@ -3,7 +3,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from problems.files import FileError
-from problems.platform import AlphaBeta, Device, LinkFile, LinkPoint, Platform, Wire, validate
+from problems.platform import (
+    AlphaBeta,
+    Device,
+    LinkFile,
+    LinkPoint,
+    Platform,
+    Timing,
+    Wire,
+    validate,
+)
 
 
 def link(*points, backward=(), model=None):
@@ -104,3 +113,8 @@ def test_what_a_platform_cannot_be(case, message):
 )
 def test_what_is_fine(case):
     validate(case)
+
+
+def test_timings_ascend():
+    with pytest.raises(ValueError, match="min_s <= median_s <= max_s"):
+        Timing(2.0, 1.0, 3.0, 5)

@@ -3,6 +3,7 @@ import numpy as np
 import pytest
 
 from problems.files import FileError
+from problems.generate.random import random_bundle
 from problems.platform import AlphaBeta, LinkFile, LinkPoint
 from problems.resolve import from_bundle, tier_of
 from tests.tiny import bundle, instance
@@ -37,7 +38,7 @@ def with_problem(**change):
         (without_link, r"no link file 'port0'; there are none"),
         (without_time, r"'d1' has no time for signature 'b' of node 'b'"),
         (with_problem(problem="x"), "unknown problem 'x'"),
-        (with_problem(rules={"x": 1}), r"`\$\.rules`"),
+        (with_problem(rules={"x": 1}), r"`\$\.instance\.rules`"),
         (lambda files: replace(files, graph=replace(files.graph, edges=[(0, 0)])), "itself"),
         (
             lambda files: replace(files, platform=replace(files.platform, devices=[])),
@@ -162,3 +163,18 @@ def test_links_of_equal_times_are_one():
     assert case.link_time.tolist() == [[0], [3], [4]]
     # A link that takes no time is no link.
     assert instance([[1, 2]], delay=[0, 1]).port.tolist() == [0, 1]
+
+
+def test_parts_go_by_the_name_that_is_asked_for():
+    files = random_bundle(0, n=3)
+    device = msgspec.structs.replace(files.devices["d1"], name="other")
+    mixed = msgspec.structs.replace(files, devices={**files.devices, "d1": device})
+    with pytest.raises(FileError, match=r"'d1' is asked for and 'other' given - at `\$\.devices"):
+        from_bundle(mixed)
+
+
+def test_links_that_never_arrive_are_refused():
+    files = random_bundle(0, n=3)
+    slow = msgspec.structs.replace(files.links["port1"], model=AlphaBeta(0.0, 1e-300))
+    with pytest.raises(FileError, match="link 'port1' takes"):
+        from_bundle(msgspec.structs.replace(files, links={"port1": slow}))

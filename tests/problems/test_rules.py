@@ -14,9 +14,17 @@ def test_defaults_and_values():
     ("problem", "rules", "message"),
     [
         ("speed", {}, "unknown problem 'speed'; the problems are throughput, latency"),
-        ("throughput", {"overlap": "some"}, r"'some'.*it has contiguous, overlap.*\$\.rules"),
-        ("throughput", {"contention": "none"}, "contention.*rules of throughput"),
-        ("latency", {"contiguous": True}, "contiguous.*rules of latency"),
+        (
+            "throughput",
+            {"overlap": "some"},
+            r"'some', not one of none, half, full; .*rules\.overlap",
+        ),
+        (
+            "throughput",
+            {"contention": "none"},
+            "contention.*throughput has the rules contiguous",
+        ),
+        ("latency", {"contiguous": True}, "contiguous.*latency has the rules contention"),
         ("throughput", {"contiguous": 1}, "contiguous"),
     ],
 )
