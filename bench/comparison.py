@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -46,8 +45,7 @@ class ComparisonJob:
 
     def run(self) -> Record:
         """Run it, isolated, and judge it."""
-        with tempfile.TemporaryDirectory(prefix="placebench-") as folder:
-            record, _ = run_one(self._job(), Path(folder))
+        record, _ = run_one(self._job())
         return record
 
     def _job(self) -> Job:

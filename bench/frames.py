@@ -21,11 +21,11 @@ TEXT_LIMIT = 16 * 1024
 
 
 class Task(msgspec.Struct, frozen=True):
-    """Down, first: what to run. `instance` and `tiny` are files of :mod:`bench.transport`."""
+    """Down, first: what to run. `instance` and `tiny` are descriptors (:mod:`bench.transport`)."""
 
-    instance: str
+    instance: int
     digest: str
-    tiny: str
+    tiny: int
     tiny_digest: str
     method: str
     options: dict[str, Any]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from threading import Event
 from typing import Any
 
@@ -14,7 +13,7 @@ from bench.entries import Entry
 from bench.outcome import Outcome, classify
 from bench.records import Record, key_of
 from bench.supervise import GRACE_S, supervise
-from bench.transport import write_instance
+from bench.transport import handed_over
 from bench.warm import tiny_like
 from problems.answer import AnswerFile
 from problems.instance import Instance
@@ -90,13 +89,11 @@ class Job:
         )
 
 
-def run_one(job: Job, folder: Path, stop: Event | None = None) -> tuple[Record, AnswerFile | None]:
+def run_one(job: Job, stop: Event | None = None) -> tuple[Record, AnswerFile | None]:
     """Run a job in a process of its own and judge what it reported.
 
     Parameters
     ----------
-    folder : Path
-        Where the instance is put for the process to read; may serve many runs at once.
     stop : threading.Event, optional
         Ends the run early when set.
 
@@ -111,27 +108,28 @@ def run_one(job: Job, folder: Path, stop: Event | None = None) -> tuple[Record, 
         If `stop` was set.
     """
     tiny = tiny_like(job.instance)
-    task = frames.Task(
-        instance=str(write_instance(job.instance, folder)),
-        tiny=str(write_instance(tiny, folder)),
-        tiny_digest=tiny.digest,
-        digest=job.instance.digest,
-        method=job.entry.method,
-        options=dict(job.entry.options),
-        file=job.entry.file,
-        source=job.entry.source,
-        seed=job.seed,
-        threads=job.threads,
-        memory_limit_bytes=job.memory_limit_bytes,
-    )
-    outcome = supervise(
-        task,
-        nodes=job.instance.n,
-        time_limit_s=job.time_limit_s,
-        load_limit_s=job.load_limit_s,
-        grace_s=job.grace_s,
-        stop=stop,
-    )
+    with handed_over(job.instance) as instance_fd, handed_over(tiny) as tiny_fd:
+        task = frames.Task(
+            instance=instance_fd,
+            tiny=tiny_fd,
+            tiny_digest=tiny.digest,
+            digest=job.instance.digest,
+            method=job.entry.method,
+            options=dict(job.entry.options),
+            file=job.entry.file,
+            source=job.entry.source,
+            seed=job.seed,
+            threads=job.threads,
+            memory_limit_bytes=job.memory_limit_bytes,
+        )
+        outcome = supervise(
+            task,
+            nodes=job.instance.n,
+            time_limit_s=job.time_limit_s,
+            load_limit_s=job.load_limit_s,
+            grace_s=job.grace_s,
+            stop=stop,
+        )
     if outcome.struck == "stop":
         raise StoppedError
     return _record(job, outcome)

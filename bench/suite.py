@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import importlib.util
 import math
-import tempfile
 import traceback
 from collections.abc import Callable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from pathlib import Path
 from threading import Event as Flag
 from threading import Lock
 
@@ -189,17 +187,12 @@ def _run_all(
     name = store.put_environment({**described, "calibration": environment.calibrate()})
     stop = Flag()
     records: dict[int, Record] = {}
-    with (
-        tempfile.TemporaryDirectory(prefix="placebench-suite-") as folder,
-        ThreadPoolExecutor(jobs, thread_name_prefix="placebench") as pool,
-    ):
+    with ThreadPoolExecutor(jobs, thread_name_prefix="placebench") as pool:
         futures: list[Future[Record]] = []
         try:
             for run, job in todo:
                 job = replace(job, environment=name)
-                futures.append(
-                    pool.submit(_run_stored, run, job, Path(folder), store, report, stop)
-                )
+                futures.append(pool.submit(_run_stored, run, job, store, report, stop))
             for (run, _), future in zip(todo, futures, strict=True):
                 records[run.index] = future.result()
         except BaseException:  # KeyboardInterrupt above all
@@ -217,15 +210,13 @@ def _run_all(
     return records
 
 
-def _run_stored(
-    run: Run, job: Job, folder: Path, store: Store, report: _Reporter, stop: Flag
-) -> Record:
+def _run_stored(run: Run, job: Job, store: Store, report: _Reporter, stop: Flag) -> Record:
     """Run one job and store its record; a failure of the harness itself costs this row only."""
     if stop.is_set():
         raise StoppedError
     report(Started(run))
     try:
-        record, answer = run_one(job, folder, stop)
+        record, answer = run_one(job, stop)
         if answer is not None:
             store.put_answer(answer)
     except StoppedError:

@@ -105,7 +105,7 @@ class _Supervisor:
                     stdin=subprocess.PIPE,
                     stdout=output_child,
                     stderr=output_child,
-                    pass_fds=(report_child,),
+                    pass_fds=(report_child, task.instance, task.tiny),
                     start_new_session=True,
                     cwd=self.folder,
                     env=_environment(task.threads, self.folder, tag),

@@ -41,6 +41,7 @@ from bench.frames import (
     unpack,
 )
 from bench.transport import read_instance
+from problems.instance import Instance
 from solvers.method import Context, Method
 
 WARM_UP_S = 1.0
@@ -107,11 +108,13 @@ def _work(wire: Wire) -> Done:
     assert isinstance(task, Task)
     if task.memory_limit_bytes is not None:
         resource.setrlimit(resource.RLIMIT_AS, (task.memory_limit_bytes,) * 2)
-    instance = read_instance(Path(task.instance), task.digest)
+    # Both before anything of the method's is run: nothing is left open for it.
+    instance = read_instance(task.instance, task.digest)
+    tiny = read_instance(task.tiny, task.tiny_digest)
     method = load_method(task.method, task.file, task.source)
     loaded = time.monotonic()
     if method.warm:
-        _warm_up(method, task)
+        _warm_up(method, tiny, task)
     warm = time.monotonic()
     random.seed(task.seed)
     np.random.seed(task.seed % 2**32)  # for methods that do not use the context's
@@ -139,14 +142,13 @@ def _work(wire: Wire) -> Done:
     return Done(_peak_bytes())
 
 
-def _warm_up(method: Method, task: Task) -> None:
-    """Run the method on the tiny instance that the task brings until it compiles nothing new.
+def _warm_up(method: Method, tiny: Instance, task: Task) -> None:
+    """Run the method on the tiny instance until it compiles nothing new.
 
     A first compilation outlasts the deadline, and the method then stops before it reaches its other
     parts: it is run again. What fails here fails again, and is reported, in the run itself. A
     method that does not heed its deadline is interrupted, late: it may be compiling.
     """
-    tiny = read_instance(Path(task.tiny), task.tiny_digest)
     if method.refusal(tiny) is not None:
         return
     signal.signal(signal.SIGALRM, _interrupt)

@@ -337,6 +337,30 @@ def litters(instance, context):
 
 
 @method(problems=ANY)
+def overwrites_what_it_finds(instance, context):
+    """Everything of the harness's in the temporary folders, and its sealed memory."""
+    import tempfile
+
+    for path in Path(tempfile.gettempdir()).parent.glob("placebench*/**/*"):
+        if path.is_file():
+            path.write_bytes(b"spoiled")
+            print("spoiled", path)
+    harness = Path("/proc", os.environ["PLACEBENCH_SUPERVISOR"], "fd")
+    for path in [*harness.iterdir(), *Path("/proc/self/fd").iterdir()]:
+        try:
+            if "memfd:placebench" not in os.readlink(path):
+                continue
+            with path.open("r+b") as file:
+                file.write(b"spoiled")
+            print("spoiled", path)
+        except PermissionError:
+            print("refused", path)
+        except OSError:
+            continue
+    return zeros(instance)
+
+
+@method(problems=ANY)
 def sets_global_state(instance, context):
     np.random.seed(7)
     os.environ["OMP_NUM_THREADS"] = "64"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import tempfile
 
 import pytest
 
@@ -193,6 +194,20 @@ def test_files_in_the_working_folder_go_with_the_run(tmp_path):
     _, here, temporary = row.log.split()
     assert here == temporary
     assert not harness.Path(here).exists()
+
+
+def test_a_run_cannot_reach_the_instances_of_others(tmp_path, monkeypatch):
+    (tmp_path / "temporary").mkdir()  # of its own: what it looks for may be another harness's
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
+    done = harness.run(
+        tmp_path, "overwrites-what-it-finds", seeds=range(3), time_limit_s=5.0, jobs=2
+    )
+    row = done["overwrites-what-it-finds"]
+    assert (row.termination, row.check) == ("completed", "ok"), (row.error, row.log)
+    assert "refused" in row.log  # it did find the sealed memory
+    assert ".pickle" not in row.log
+    after = harness.run(tmp_path, "good")["good"]
+    assert (after.termination, after.check, after.objective) == ("completed", "ok", row.objective)
 
 
 def test_methods_that_do_not_apply_are_skipped_and_say_why(tmp_path):

@@ -156,10 +156,10 @@ def test_every_condition_is_part_of_the_key():
 def test_a_failure_of_the_harness_costs_one_row(tmp_path, monkeypatch):
     real = suite.run_one
 
-    def broken(job, folder, stop):
+    def broken(job, stop):
         if job.seed == 1:
             raise OSError("no space left on device")
-        return real(job, folder, stop)
+        return real(job, stop)
 
     monkeypatch.setattr(suite, "run_one", broken)
     records, _ = again(tmp_path)
