@@ -15,6 +15,9 @@ from problems.rules import ThroughputRules
 from solvers.formulations._contract import Contracted
 from solvers.model import Builder
 
+RULED_OUT = 1e6
+"""Times the known answer, far above the number of devices that share a row."""
+
 MEMORY_UNITS = 1024.0
 """A full memory in row units: solvers allow an absolute error of about 1e-6 in a row."""
 
@@ -71,6 +74,9 @@ class Loads:
     ) -> None:
         self.c, self.slots, self.x, self.scale = contracted, slots, x, scale
         self.rules, self.builder, self.instance = rules, builder, instance
+        # What takes that much longer than the known answer is ruled out by any such coefficient,
+        # and solvers refuse or mistake huge ones.
+        self.most = RULED_OUT * upper / scale
         phases = len(contracted.work)
         self.top = builder.variables("period", (phases,), upper=upper / scale, cost=1.0)
         self._load_rows()
@@ -97,6 +103,7 @@ class Loads:
             b.add(each, self.top[:, None], -self.slots.count)
         bundle, member = self.slots.bundle, self.slots.member
         work = c.work[:, :, self.slots.device[member]] / self.scale
+        work = np.minimum(work, self.most)
         b.add(rows["compute"][:, None, bundle], self.x[:, member][None], work)
         self.load = rows
 
@@ -105,7 +112,8 @@ class Loads:
         for i in range(len(self.slots.count)):
             mine = np.isin(slot, self.slots.member[self.slots.bundle == i])
             rows = self.load[name][self.c.net_phase, i]
-            self.builder.add(rows[:, None], columns[:, mine], cost[:, mine])
+            charged = np.minimum(cost[:, mine], self.most)
+            self.builder.add(rows[:, None], columns[:, mine], charged)
 
     def _staged(self) -> None:
         """Receive is x[consumer] - x[producer] or more, send is x[producer] - x[consumer]."""
