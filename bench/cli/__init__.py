@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 
@@ -29,19 +30,41 @@ def main(arguments: Sequence[str] | None = None) -> int:
             prog_name="placebench",
             standalone_mode=False,
         )
+        sys.stdout.flush()  # here, where a full disk can still be reported
     except KeyboardInterrupt:
         print("placebench: interrupted", file=sys.stderr)
         return INTERRUPTED
     except BrokenPipeError:  # `placebench list | head`
-        sys.stderr.close()
+        _drop_output()
         return DONE
+    except SystemExit as end:  # how click and rich end when the reader is gone
+        if not isinstance(end.__context__, BrokenPipeError):
+            raise
+        _drop_output()
+        return DONE
+    except OSError as error:
+        place = error.filename2 or error.filename
+        if place is None:  # only writing to a stream names no file
+            _drop_output()
+            place = "output"
+        print(f"placebench: {place}: {error.strerror or error}", file=sys.stderr)
+        return FAILED
     except Exception as error:
+        if type(error).__name__ == "Abort":  # what click makes of an interrupt
+            print("placebench: interrupted", file=sys.stderr)
+            return INTERRUPTED
         message = _input_error(error)
         if message is None:
             raise  # a fault of the suite: with its traceback
         print(f"placebench: {message}", file=sys.stderr)
         return USAGE
     return int(code or DONE)
+
+
+def _drop_output() -> None:
+    """Let what is still buffered go nowhere, or Python fails at its end once more."""
+    with open(os.devnull, "w") as nowhere:
+        os.dup2(nowhere.fileno(), sys.stdout.fileno())
 
 
 def _input_error(error: Exception) -> str | None:

@@ -51,6 +51,7 @@ def update(store: Path, records: Path | None, json: bool) -> int:
     Every answer is checked again before it becomes the best known one.
     """
     source = gather.from_store(store) if records is None else gather.from_file(records)
+    output.faults(source.faults)
     library = Library()
     entries = {entry.digest: entry for entry in library.entries()}
     earlier = bks.load()
@@ -78,7 +79,7 @@ def update(store: Path, records: Path | None, json: bool) -> int:
     bks.save(now)
     if json:
         output.as_json([{"instance": i, "old": o, "new": n} for i, o, n in changes])
-        return DONE
+        return FAILED if source.faults else DONE
     columns = {"instance": "fold", "old": "right", "new": "right", "by": "left", "status": "left"}
     output.rows(
         columns,
@@ -91,7 +92,7 @@ def update(store: Path, records: Path | None, json: bool) -> int:
     skipped = len(source.records) - len(mine)
     note = f"; {skipped} records of instances outside the library left out" if skipped else ""
     print(f"{len(changes)} of {len(now)} instances changed{note}")
-    return DONE
+    return FAILED if source.faults else DONE
 
 
 def verify(json: bool) -> int:

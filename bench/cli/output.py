@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import math
 import sys
+import tempfile
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -14,6 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 PIPE_COLUMNS = 1000
+FAULTS = 10
 
 
 def console() -> Console:
@@ -52,6 +55,32 @@ def rows(
 def warn(text: str) -> None:
     """One line on stderr."""
     print(text, file=sys.stderr, flush=True)
+
+
+def faults(found: Sequence[str]) -> None:
+    """One line on stderr for each record or file that was set aside, not too many of them."""
+    for text in found[:FAULTS]:
+        warn(f"placebench: set aside: {text}")
+    if len(found) > FAULTS:
+        warn(f"placebench: set aside: ... and {len(found) - FAULTS} more")
+
+
+def writable(folder: Path) -> None:
+    """Make sure that files can be put into `folder`, before anything is computed for it.
+
+    Raises
+    ------
+    OSError
+        If not; it names `folder`.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except FileExistsError as error:
+        raise OSError(error.errno, "is not a folder", str(folder)) from None
+    except OSError as error:
+        raise OSError(error.errno, f"cannot be written to: {error.strerror}", str(folder)) from None
 
 
 def _finite(value: Any) -> Any:

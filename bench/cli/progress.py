@@ -151,8 +151,8 @@ class Lively(Progress):
 
 
 def outcome(record: Record) -> str:
-    """``ok 12.3 ms``, or why there is no valid answer."""
-    if record.objective is not None:
+    """``ok 12.3 ms``, or why the run failed or has no valid answer."""
+    if record.objective is not None and not results.failed(record):
         return f"ok {seconds(record.objective)}"
     return results.reason(record)
 

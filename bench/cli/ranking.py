@@ -15,6 +15,7 @@ from bench.selection import load, select
 from problems.bounds.theoretical import theoretical
 from problems.catalogue import Library
 from problems.files import FileError, write_atomically
+from problems.instance import Instance
 
 
 def run(
@@ -36,7 +37,10 @@ def run(
     if publish is not None and not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", publish):
         raise UsageError(f"cannot publish as {publish!r}: letters, digits, dots and dashes only")
     source = gather.from_store(store) if records is None else gather.from_file(records)
+    output.writable(folder)
     library = Library()
+    catalogue = {entry.digest: entry.id for entry in library.entries()}
+    loaded: dict[str, Instance] = {}
     known = gather.Known.of(library.entries(), bks.load())
     if texts:
         wanted = set()
@@ -46,12 +50,25 @@ def run(
                 continue
             instance = load(selected, library)
             wanted.add(instance.digest)
+            loaded[instance.digest] = instance
             known = known.with_(
                 instance.digest, theoretical(instance).value, instance.n, instance.K
             )
         source = replace(source, records=[r for r in source.records if r.digest in wanted])
         if not source.records:
             raise FileError(f"{source.name}: no records of {' '.join(texts)} there")
+
+    def find(digest: str) -> Instance | None:
+        if digest in catalogue:
+            instance = library.load(catalogue[digest])
+            return instance if instance.digest == digest else None
+        return loaded.get(digest)
+
+    source = gather.rechecked(source, find)
+    output.faults(source.faults)
+    if not source.records:
+        output.warn(f"placebench: {source.name}: no record is left to rank")
+        return FAILED
     board = gather.board(source, known)
     forms = {
         "index.html": page.render(board),
@@ -61,7 +78,7 @@ def run(
     for name, content in forms.items():
         write_atomically(folder / name, content.encode())
     published = None if publish is None else gather.publish(source, publish, bks.RESULTS)
-    code = FAILED if board.contradictions else DONE
+    code = FAILED if board.contradictions or source.faults else DONE
     if json:
         output.as_json(standings(board))
         return code

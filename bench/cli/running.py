@@ -50,6 +50,8 @@ def run(
         if instance.digest not in known.bounds:
             value = theoretical(instance).value
             known = known.with_(instance.digest, value, instance.n, instance.K)
+    for folder in (store, *(store / name for name in ("records", "answers", "environments"))):
+        output.writable(folder)
     console = output.console()
     progress: Progress
     if json or not console.is_terminal:
@@ -77,6 +79,7 @@ def run(
         )
         return INTERRUPTED
     failures = [record for record in records if results.failed(record)]
+    # What was reused was checked again by the suite, and made again where it did not hold.
     source = gather.Source(Store(store), records, str(store))
     board = gather.board(source, known) if records else None
     code = FAILED if failures or (board is not None and board.contradictions) else DONE

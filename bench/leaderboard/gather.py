@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from bench import bks, metrics
+from bench import bks, metrics, verify
 from bench.leaderboard.board import Board, build
 from bench.records import Record, Store
 from problems.catalogue import CatalogueEntry
-from problems.files import FileError, decode, encode, write_atomically
+from problems.files import FileError, decode, encode, read, write_atomically
+from problems.instance import Instance
+
+NOISY = 0.1  # calibrations further apart than this are flagged
+
+
+class _Told(msgspec.Struct):
+    """What is used of an environment file, and must have the right type."""
+
+    calibration: dict[str, float] = {}
+    environment: str = ""
+    git_commit: str | None = None
 
 
 @dataclass(frozen=True)
@@ -70,15 +82,16 @@ class Known:
 
 
 def from_store(folder: Path) -> Source:
-    """All records in a store.
+    """All records in a store; what is no record is set aside.
 
     Raises
     ------
     FileError
-        If there are none, or one is broken.
+        If there are none.
     """
     store = Store(folder)
-    return Source(store, _some(list(store.records()), folder), str(folder))
+    found = [partial(read, path, Record) for path in sorted(folder.glob("records/*/*.json"))]
+    return _source(store, found, folder)
 
 
 def from_file(path: Path) -> Source:
@@ -87,14 +100,60 @@ def from_file(path: Path) -> Source:
     Raises
     ------
     FileError
-        If it is missing, empty, or a line is no record.
+        If it is missing, or no line is a record.
     """
     try:
         lines = path.read_bytes().splitlines()
     except OSError as error:
         raise FileError(f"{path}: cannot be read: {error.strerror}") from None
-    records = [decode(line, Record, f"{path}:{i + 1}") for i, line in enumerate(lines) if line]
-    return Source(Store(path.parent.parent), _some(records, path), str(path))
+    found = [
+        partial(decode, line, Record, f"{path}:{i + 1}") for i, line in enumerate(lines) if line
+    ]
+    return _source(Store(path.parent.parent), found, path)
+
+
+def _source(store: Store, found: Sequence[Callable[[], Record]], place: Path) -> Source:
+    records, faults = [], []
+    for get in found:
+        try:
+            records.append(get())
+        except FileError as error:
+            faults.append(str(error))
+    if not records:
+        why = f"; {faults[0]}" if faults else "; `placebench run` makes some"
+        raise FileError(f"{place}: no records there{why}")
+    return Source(store, records, str(place), [*faults, *_environments_on_file(store)[1]])
+
+
+def rechecked(source: Source, load: Callable[[str], Instance | None]) -> Source:
+    """Set aside the records whose stored answer is not what they say: anyone can edit a file.
+
+    Parameters
+    ----------
+    load : callable
+        Digest -> instance; None where it is unknown.
+    """
+    unknown = set()
+
+    def noted(digest: str) -> Instance | None:
+        instance = load(digest)
+        if instance is None:
+            unknown.add(digest)
+        return instance
+
+    good, bad = verify.verified(source.records, source.store, noted)
+    faults = [f"{r.entry} on {r.instance}, seed {r.seed}: {why}" for r, why in bad]
+    count = sum(record.digest in unknown for record in good)
+    remarks = [
+        f"{count} record{'s' if count != 1 else ''} could not be re-checked: their instance is not"
+        " in the library"
+    ]
+    return replace(
+        source,
+        records=good,
+        faults=[*source.faults, *faults],
+        remarks=[*source.remarks, *(remarks if count else [])],
+    )
 
 
 def publish(source: Source, name: str, root: Path) -> Path:
@@ -173,28 +232,29 @@ def _below(objective: float, bound: float) -> bool:
     return False
 
 
-def _some(records: list[Record], place: Path) -> list[Record]:
-    if not records:
-        raise FileError(f"{place}: no records there; `placebench run` makes some")
-    return records
+def _environments_on_file(store: Store) -> tuple[dict[str, dict[str, Any]], list[str]]:
+    """All environments in a store by digest, and what is wrong with the files that are none."""
+    found, faults = {}, []
+    for path in sorted(store.root.glob("environments/*.json")):
+        try:
+            read(path, _Told)
+            found[path.stem] = read(path, dict[str, Any])
+        except FileError as error:
+            faults.append(str(error))
+    return found, faults
 
 
 def _environment_files(source: Source) -> list[dict[str, Any]]:
     """The environments of the records, and what was noted after their batches."""
     names = {record.environment for record in source.records}
-    found = []
-    for path in sorted(source.store.root.glob("environments/*.json")):
-        content = source.store.get_environment(path.stem)
-        if path.stem in names or content.get("environment") in names:
-            found.append({**content})
-    return found
+    found, _ = _environments_on_file(source.store)
+    return [e for name, e in found.items() if name in names or e.get("environment") in names]
 
 
 def _environments(source: Source) -> list[dict[str, Any]]:
     """One description a machine, with the calibrations before and after each of its batches."""
     names = {record.environment for record in source.records}
-    files = source.store.root.glob("environments/*.json")
-    contents = {path.stem: source.store.get_environment(path.stem) for path in sorted(files)}
+    contents, _ = _environments_on_file(source.store)
     merged: dict[bytes, tuple[dict[str, Any], list[float]]] = {}
     for name in sorted(names & set(contents)):
         told = dict(contents[name])
@@ -203,14 +263,16 @@ def _environments(source: Source) -> list[dict[str, Any]]:
         medians += [c.get("calibration", {}).get("median_s") for c in after]
         told.pop("format", None)
         _, values = merged.setdefault(encode(told), (told, []))
-        values += [value for value in medians if value is not None]
+        values += [value for value in medians if value]
     found = []
     for told, values in merged.values():
         if values:
-            spread = 100 * (max(values) / min(values) - 1)
+            apart = max(values) / min(values) - 1
             told["noise"] = (
                 f"a fixed computation took {1e3 * min(values):.1f} to {1e3 * max(values):.1f} ms"
-                f" before and after the batches ({spread:.1f}% apart)"
+                f" before and after the batches ({100 * apart:.1f}% apart)"
             )
+            if apart > NOISY:
+                told["noise"] += f"; noisy: above {100 * NOISY:g}%, compare times with care"
         found.append(told)
     return found

@@ -9,11 +9,17 @@ from bench.leaderboard import words
 from bench.leaderboard.board import Board, Section
 
 WIDE = 110
+MACHINES = 3
 
 
 def show(board: Board, console: Console) -> None:
     """Print one table a section, with fewer columns where there is no room."""
     console.print(f"[bold]Leaderboard[/bold]  {words.header(board)}", highlight=False)
+    told = words.machines(board)
+    for line in told[:MACHINES]:
+        console.print(line, style="dim", markup=False, highlight=False)
+    if len(told) > MACHINES:
+        console.print(f"[dim]and {len(told) - MACHINES} more; the page has all[/dim]")
     for section in board.sections:
         console.print()
         console.print(_table(section, wide=console.width >= WIDE))

@@ -13,6 +13,7 @@ from bench.leaderboard.board import Board
 def markdown(board: Board) -> str:
     """Ranked tables, the table of instances, and what the columns mean."""
     lines = ["# Leaderboard", "", words.header(board) + ".", ""]
+    lines += [f"* {each}." for each in words.machines(board)]
     lines += [f"* {note}" for note in words.notes(board)]
     for section in board.sections:
         total = len(section.rows)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
+from typing import Any
 
 from bench import metrics
 from bench.leaderboard.board import Board, Cell, Row, Standing
@@ -112,6 +114,25 @@ def header(board: Board) -> str:
     """One line: conditions, seeds, runs, date."""
     seeds = f"{board.seeds} seed{'s' if board.seeds != 1 else ''}"
     return f"{board.conditions}, {seeds}, {board.runs} runs, {board.date[:10]}"
+
+
+def machine(environment: Mapping[str, Any]) -> str:
+    """One line: ``AMD EPYC, 2 cores, git 8af6643c4b86+dirty``."""
+    parts = [str(environment.get("cpu", "unknown machine"))]
+    cores = environment.get("cores") or environment.get("threads")
+    if cores:
+        parts.append(f"{cores} core{'s' if cores != 1 else ''}")
+    commit = environment.get("git_commit")
+    if commit:
+        parts.append(f"git {commit[:12]}{'+dirty' if environment.get('git_dirty') else ''}")
+    return ", ".join(parts)
+
+
+def machines(board: Board) -> list[str]:
+    """One line a machine, with how noisy it was."""
+    return [
+        f"{machine(each)}; {each.get('noise', 'noise not measured')}" for each in board.environments
+    ]
 
 
 def notes(board: Board) -> list[str]:

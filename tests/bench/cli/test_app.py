@@ -8,9 +8,12 @@ import subprocess
 import sys
 import time
 
+import msgspec
 import pytest
 
+from bench.cli import output
 from bench.leaderboard import gather
+from bench.records import Store
 from problems import files
 from problems.answer import Answer, to_file
 from problems.checker import check
@@ -216,3 +219,62 @@ def test_a_contradiction_is_named_and_the_rest_ranked(cli, library, tmp_path, mo
     page = (tmp_path / "results" / "runs" / "page" / "index.html").read_text()
     assert f"Set aside: {first}: the checked" in page
     assert cli("run", "-i", "smoke", "-m", "greedy,single", "--time", "1s")[0] == 1
+
+
+def test_edited_and_foreign_files_are_set_aside(cli, tmp_path):
+    assert cli("run", "-i", "smoke", "-m", "greedy,single", "--time", "1s")[0] == 0
+    store = Store(tmp_path / "results" / "runs")
+    records = list(store.records())
+    edited = next(record for record in records if record.entry == "single")
+    # Above every bound and below the truth: only the stored answer tells.
+    store.put(msgspec.structs.replace(edited, objective=edited.objective * 0.999999))
+    (store.root / "records" / "zz" / "notes.json").mkdir(parents=True)
+    (store.root / "records" / "zz" / "other.json").write_text("{}")
+    (store.root / "environments" / "broken.json").write_text('{"calibration": 3}')
+    code, out, err = cli("leaderboard")
+    assert code == 1
+    assert f"{len(records) - 1} runs" in out
+    assert len(err.splitlines()) == 4
+    for word in ("notes.json", "other.json", "broken.json", "single on"):
+        assert sum(word in line for line in err.splitlines()) == 1
+    # A run takes it for none and makes it again.
+    code, out, _ = cli("run", "-i", "smoke", "-m", "greedy,single", "--time", "1s")
+    assert code == 0
+    assert f"1 runs of at most 1 s, 1 at a time; {len(records) - 1} reused" in out
+
+
+def test_many_faults_are_counted(capsys):
+    output.faults([f"file {i}" for i in range(12)])
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 11
+    assert lines[-1].endswith("... and 2 more")
+
+
+def test_where_nothing_can_be_written_is_said_before_any_run(cli, tmp_path):
+    (tmp_path / "file").write_text("")
+    for place in ("/dev/null", "/proc/none", "file", "file/below"):
+        code, out, err = cli("run", "-i", "smoke", "-m", "single", "--store", place)
+        assert (code, out) == (1, "")
+        assert err.startswith(f"placebench: {place}: ")
+        assert len(err.splitlines()) == 1
+    assert cli("run", "-i", "smoke", "-m", "single", "--time", "1s")[0] == 0
+    for place in ("/dev/null", "file"):
+        code, out, err = cli("leaderboard", "-o", place)
+        assert (code, out) == (1, "")
+        assert err == f"placebench: {place}: is not a folder\n"
+    (tmp_path / "page" / "index.html").mkdir(parents=True)
+    code, _, err = cli("leaderboard", "-o", "page")
+    assert code == 1
+    assert "page/index.html: Is a directory" in err
+
+
+@pytest.mark.parametrize(
+    ("tail", "code", "message"),
+    [("> /dev/full", 1, "placebench: output: No space left on device\n"), ("| true", 0, "")],
+)
+@pytest.mark.parametrize("arguments", ["list", "list --json", "--help"])
+def test_an_output_that_takes_nothing(arguments, tail, code, message):
+    # Help has little to say: the reader may still take it before it is gone, which is as well.
+    command = f"set -o pipefail; {sys.executable} -m bench.cli {arguments} {tail}"
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (code, message)

@@ -23,7 +23,10 @@ def board():
     records.append(record(**nasty, problem="latency", family="net", entry="single"))
     claims = bks.gather(records, bounds())
     known = {digest: bks.headline(each.claims) for digest, each in claims.items()}
-    machine = {"cpu": "A CPU", "packages": {"numpy": "2.4"}, "noise": "1% apart"}
+    machine = {
+        "cpu": "A CPU", "cores": 4, "git_commit": "c" * 40, "git_dirty": True,
+        "packages": {"numpy": "2.4"}, "noise": "20% apart; noisy",
+    }  # fmt: skip
     return build(records, known, {r.digest: (12, 3) for r in records}, [machine])
 
 
@@ -78,10 +81,16 @@ def test_the_page_reads_without_script(board):
     for entry in ("annealing[restarts=4]", "greedy", "single"):
         assert entry in html
     assert "invalid (memory)" in html
-    assert "1% apart" in html
     for heading, meaning in words.COLUMNS.values():
         assert heading in html
         assert meaning.split(":")[0][:40] in html.replace("&#39;", "'")
+
+
+def test_every_form_names_machine_commit_and_noise(board):
+    head = page.render(board).split("<details>")[0]  # what shows without a click
+    for form in (head, text.markdown(board), shown(board, 140)):
+        assert f"A CPU, 4 cores, git {'c' * 12}+dirty" in form
+        assert "20% apart; noisy" in form
 
 
 @pytest.mark.parametrize(

@@ -46,3 +46,33 @@ def test_nothing_left_is_an_error_that_says_why(tmp_path):
     wrong = record(objective=1.0)
     with pytest.raises(FileError, match="below the bound"):
         gather.board(source([wrong], tmp_path), gather.Known({wrong.digest: 2.0}))
+
+
+def test_records_of_unknown_instances_stay_and_are_counted(tmp_path, monkeypatch):
+    records = comparison()
+    monkeypatch.setattr(gather.verify, "verified", lambda rs, _, load: (
+        [r for r in rs if load(r.digest) is None], [(r, "wrong") for r in rs if load(r.digest)]
+    ))  # fmt: skip
+    known = records[0].digest
+    checked = gather.rechecked(
+        source(records, tmp_path), lambda digest: object() if digest == known else None
+    )
+    left = [record for record in records if record.digest != known]
+    assert checked.records == left
+    assert len(checked.faults) == len(records) - len(left)
+    board = gather.board(checked, gather.Known(bounds()))
+    note = f"{len(left)} records could not be re-checked: their instance is not in the library."
+    assert note in words.notes(board)
+
+
+def test_noise_above_ten_percent_is_said_in_words(tmp_path):
+    store = Store(tmp_path)
+
+    def told(after):
+        name = store.put_environment({"cpu": "A", "after": after, "calibration": {"median_s": 0.1}})
+        store.put_environment({"environment": name, "calibration": {"median_s": after}})
+        found = [record(environment=name, objective=1.0)]
+        return words.machines(gather.board(source(found, tmp_path), gather.Known()))
+
+    assert "noisy" not in told(0.109)[0]
+    assert "50.0% apart); noisy: above 10%" in told(0.15)[0]
