@@ -13,7 +13,9 @@ from bench import frames
 from bench.records import Termination
 
 T = TypeVar("T")
-_OUT_OF_MEMORY = re.compile(r"bad_alloc|MemoryError|[Oo]ut of memory|Cannot allocate memory")
+OUT_OF_MEMORY = re.compile(
+    r"bad_alloc|MemoryError|[Oo]ut of memory|Cannot allocate memory|failed to map segment"
+)
 
 
 class Series(Generic[T]):
@@ -119,10 +121,10 @@ def classify(outcome: Outcome) -> tuple[Termination, str, str]:
     Returns
     -------
     (termination, signal, error)
-        Name of the signal that ended the process; traceback or reason.
+        Name of the signal that ended the process; the reason in the first line, then any traceback.
     """
     name = _signal_name(-outcome.exit) if outcome.exit < 0 else ""
-    where = "" if outcome.ready is not None else " while loading"
+    where = "" if outcome.ready is not None else "while loading: "
     if outcome.struck == "time":
         return "time-limit", name, ""
     if outcome.struck == "memory":
@@ -131,14 +133,15 @@ def classify(outcome: Outcome) -> tuple[Termination, str, str]:
         return "error", name, "loading and warm-up took longer than their limit"
     if outcome.failed is not None:
         kind: Termination = "memory-limit" if outcome.failed.memory else "error"
-        return kind, "", outcome.failed.error + where
+        return kind, "", where + outcome.failed.error
     if outcome.done:
         return ("completed" if outcome.answers.count else "no-answer"), "", ""
-    if outcome.exit == -signal.SIGABRT and _OUT_OF_MEMORY.search(outcome.log):
-        return "memory-limit", name, f"{_last_line(outcome.log)}{where}"
+    # Status 1 is Python's own: without memory it cannot report what was raised.
+    if outcome.exit in (-signal.SIGABRT, 1) and OUT_OF_MEMORY.search(outcome.log):
+        return "memory-limit", name, f"{where}{_last_line(outcome.log)}"
     if name:
-        return "crash", name, f"ended by {name}{where}"
-    return "crash", "", f"left with exit status {outcome.exit} before the method returned{where}"
+        return "crash", name, f"{where}ended by {name}"
+    return "crash", "", f"{where}left with exit status {outcome.exit} before the method returned"
 
 
 def _signal_name(number: int) -> str:
@@ -149,5 +152,5 @@ def _signal_name(number: int) -> str:
 
 
 def _last_line(text: str) -> str:
-    lines = [line.strip() for line in text.splitlines() if _OUT_OF_MEMORY.search(line)]
+    lines = [line.strip() for line in text.splitlines() if OUT_OF_MEMORY.search(line)]
     return lines[-1][:500]

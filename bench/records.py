@@ -37,7 +37,7 @@ class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
         come); ``no-answer``: it returned without ever giving one; ``error``: it raised;
         ``crash``: it died by a signal or left by itself.
     signal, error : str
-        Name of the signal; traceback or reason.
+        Name of the signal; the reason in the first line, then any traceback.
     check : {'ok', 'invalid', 'none'}
         Verdict on the last answer within the limit; `violations` are (rule, what is wrong).
     objective : float or None

@@ -10,7 +10,10 @@ import pandas as pd
 
 from bench import metrics
 from bench.bks import Headline
+from bench.plain import one_line
 from bench.records import Record
+
+ENDED_BADLY = ("crash", "error", "memory-limit")
 
 
 def section_of(record: Record) -> str:
@@ -40,7 +43,7 @@ def frame(records: Iterable[Record], known: Mapping[str, Headline]) -> pd.DataFr
         Columns `section`, `problem`, `instance`, `digest`, `family`, `entry`, `seed`,
         `termination`, `check`, `objective`, `gap_bound`, `gap_best` (quality gap), `primal_gap`,
         `integral` (primal integral / limit), `time_s` (the limit where there is no valid answer),
-        `reason` (why there is none).
+        `reason` (why it failed or there is none).
 
     Raises
     ------
@@ -86,28 +89,41 @@ def _row(record: Record, known: Headline) -> dict[str, Any]:
         "primal_gap": metrics.primal_gap(z, known.objective),
         "integral": metrics.primal_integral(trace, known.objective, limit) / limit,
         "time_s": limit if z is None else record.wall_s,
-        "reason": "" if z is not None else reason(record),
+        "reason": reason(record),
     }
 
 
 def reason(record: Record) -> str:
-    """Why a run has no valid answer, in a few words; empty where it has one."""
-    if record.check == "ok":
-        return ""
+    """Why a run failed or has no valid answer, on one line; empty for all others.
+
+    The exception or signal is named where there was one.
+    """
+    parts = []
     if record.check == "invalid":
         rule, what = record.violations[0] if record.violations else ("", "")
-        return f"invalid ({rule}): {what}" if rule else "invalid"
-    if record.termination == "crash":
-        return f"crash ({record.signal})" if record.signal else "crash"
-    if record.termination == "error":
-        lines = [line for line in record.error.strip().splitlines() if line.strip()]
-        return f"error: {lines[-1].strip()}" if lines else "error"
-    return f"no answer ({record.termination})"
+        parts.append(f"invalid ({rule}): {what}" if rule else "invalid")
+    if record.termination in ENDED_BADLY:
+        signal = f" ({record.signal})" if record.signal else ""
+        said = _said(record)
+        parts.append(f"{record.termination}{signal}" + (f": {said}" if said else ""))
+        if record.check == "ok":
+            parts.append("after an answer")
+    elif record.check == "none":
+        parts.append(f"no answer ({record.termination})")
+    return one_line("; ".join(parts))
+
+
+def _said(record: Record) -> str:
+    """First line of the error; the last one of a bare traceback, as older records have it."""
+    lines = [line.strip() for line in record.error.splitlines() if line.strip()]
+    if not lines or lines[0] == f"ended by {record.signal}":
+        return ""
+    return lines[-1] if lines[0].startswith("Traceback") else lines[0]
 
 
 def failed(record: Record) -> bool:
     """Whether a run went wrong; one that merely found no answer in its time did not."""
-    return record.check == "invalid" or record.termination in ("crash", "error", "memory-limit")
+    return record.check == "invalid" or record.termination in ENDED_BADLY
 
 
 def per_instance(runs: pd.DataFrame) -> pd.DataFrame:
@@ -119,7 +135,7 @@ def per_instance(runs: pd.DataFrame) -> pd.DataFrame:
     grouped = runs.assign(
         answered=runs["objective"].notna(),
         invalid=runs["check"] == "invalid",
-        failed=runs["termination"].isin(["crash", "error", "memory-limit"]),
+        failed=runs["termination"].isin(ENDED_BADLY),
     ).groupby(["section", "digest", "entry"], sort=True)
     return grouped.agg(
         instance=("instance", "first"),

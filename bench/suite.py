@@ -14,6 +14,7 @@ from threading import Lock
 from bench import environment
 from bench.entries import Entry, load_method
 from bench.job import Job, StoppedError, run_one
+from bench.plain import headline
 from bench.records import Record, Store
 from bench.verify import fault
 from problems.instance import Instance
@@ -221,8 +222,8 @@ def _run_stored(run: Run, job: Job, store: Store, report: _Reporter, stop: Flag)
             store.put_answer(answer)
     except StoppedError:
         raise
-    except Exception:
-        error = f"the harness failed:\n{traceback.format_exc()}"
+    except Exception as failure:
+        error = f"the harness failed: {headline(failure)}\n{traceback.format_exc()}"
         record = job.record(termination="error", check="none", error=error)
     store.put(record)
     report(Finished(run, record))
@@ -237,7 +238,7 @@ def refusal(method: Method, instance: Instance) -> str | None:
     try:
         return method.refusal(instance)
     except Exception as error:  # a stranger's function
-        return f"`refuses` of {method.name} raised {type(error).__name__}: {error}"
+        return f"`refuses` of {method.name} raised {headline(error)}"
 
 
 def _check_limits(

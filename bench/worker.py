@@ -7,6 +7,7 @@ hands on what the method reports. It decides nothing: what counts is the supervi
 from __future__ import annotations
 
 import ctypes
+import errno
 import faulthandler
 import os
 import random
@@ -40,6 +41,8 @@ from bench.frames import (
     size_limit,
     unpack,
 )
+from bench.outcome import OUT_OF_MEMORY
+from bench.plain import LINE, headline
 from bench.transport import read_instance
 from problems.instance import Instance
 from solvers.method import Context, Method
@@ -88,12 +91,8 @@ def main(report: int) -> None:
     wire, me = Wire(control, report), os.getpid()
     try:
         end: Frame = _work(wire)
-    except MemoryError as error:
-        # The traceback holds the frames that hold the memory.
-        traceback.clear_frames(error.__traceback__)
-        end = _OUT_OF_MEMORY
-    except BaseException:  # SystemExit too: the row says what happened
-        end = Failed(clean(traceback.format_exc(), TEXT_LIMIT))
+    except BaseException as error:  # SystemExit too: the row says what happened
+        end = _failed(error)
     if os.getpid() == me:  # not a child that the method forked and did not end
         wire.send(end)
     # Threads, exit handlers and finalizers of the method are not waited for.
@@ -140,6 +139,30 @@ def _work(wire: Wire) -> Done:
     if answer is not None:
         wire.send(encode_answer(answer, limit))
     return Done(_peak_bytes())
+
+
+def _failed(error: BaseException) -> Failed:
+    """What to report: one line that says it, then the traceback."""
+    if _is_out_of_memory(error):
+        # The traceback holds the frames that hold the memory.
+        traceback.clear_frames(error.__traceback__)
+        return _OUT_OF_MEMORY
+    told = "".join(traceback.format_exception(error))
+    return Failed(clean(headline(error), LINE * 2) + "\n" + clean(told, TEXT_LIMIT - LINE * 2 - 1))
+
+
+def _is_out_of_memory(error: BaseException | None) -> bool:
+    """Whether an exception or what it was raised from says so, in whichever way."""
+    for _ in range(20):  # a chain may close a circle
+        if error is None:
+            return False
+        if isinstance(error, MemoryError) or getattr(error, "errno", None) == errno.ENOMEM:
+            return True
+        # A library that cannot be mapped.
+        if isinstance(error, ImportError) and OUT_OF_MEMORY.search(str(error)):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def _warm_up(method: Method, tiny: Instance, task: Task) -> None:

@@ -126,6 +126,12 @@ def raises(instance, context):
 
 
 @method(problems=ANY)
+def raises_lines(instance, context):
+    context.report(zeros(instance))
+    raise ValueError("first\n\x1b[2Jsecond\n")
+
+
+@method(problems=ANY)
 def gives_up(instance, context):
     raise Unsupported("only trees")
 

@@ -33,6 +33,7 @@ def outcome(**fields):
         (outcome(exit=-11), ("crash", "SIGSEGV")),
         (outcome(exit=-6), ("crash", "SIGABRT")),
         (outcome(exit=-6, log="what():  std::bad_alloc\n"), ("memory-limit", "SIGABRT")),
+        (outcome(exit=1, log="Traceback\nMemoryError\n"), ("memory-limit", "")),
         (outcome(exit=-34), ("crash", "SIGRTMIN")),
         (outcome(exit=-63), ("crash", "signal 63")),
         (outcome(exit=3, answers=1), ("crash", "")),
@@ -48,8 +49,8 @@ def test_classification(what, expected):
 
 def test_what_happens_before_the_clock_says_so():
     assert classify(Outcome(struck="load", exit=-9))[0] == "error"
-    assert classify(Outcome(exit=-11)) == ("crash", "SIGSEGV", "ended by SIGSEGV while loading")
-    assert classify(Outcome(failed=Failed("x")))[2].endswith("while loading")
+    assert classify(Outcome(exit=-11)) == ("crash", "SIGSEGV", "while loading: ended by SIGSEGV")
+    assert classify(Outcome(failed=Failed("x\ny\n")))[2] == "while loading: x\ny\n"
 
 
 @given(st.integers(0, 500), st.integers(2, 20))

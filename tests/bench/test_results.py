@@ -70,4 +70,17 @@ def test_reasons():
     assert results.reason(error) == "error: ValueError: bad"
     late = record(check="none", termination="time-limit")
     assert results.reason(late) == "no answer (time-limit)"
+    new = record(
+        check="none", termination="error", error="while loading: ValueError: bad worse\nTraceback\n"
+    )
+    assert results.reason(new) == "error: while loading: ValueError: bad worse"
+    memory = record(check="none", termination="memory-limit", error="MemoryError")
+    assert results.reason(memory) == "memory-limit: MemoryError"
+    answered = record(termination="crash", signal="SIGSEGV", error="ended by SIGSEGV")
+    assert results.reason(answered) == "crash (SIGSEGV); after an answer"
+    assert results.reason(record()) == results.reason(record(termination="time-limit")) == ""
+    runs = results.frame([answered], known())
+    assert runs.reason[0] == "crash (SIGSEGV); after an answer"
+    evil = record(check="none", termination="error", error="E: \x1b[31mred\x1b]0;t\x07\r\u202e\nx")
+    assert results.reason(evil) == "error: E: red"
     assert [results.failed(r) for r in (crash, error, late)] == [True, True, False]

@@ -7,6 +7,9 @@ import tempfile
 
 import pytest
 
+from bench import results
+from bench.cli import progress
+from bench.entries import parse_entry
 from bench.records import Store
 from bench.suite import Finished, Skipped, run_suite
 from bench.supervise import GRACE_S, soft_limit
@@ -35,6 +38,7 @@ EXPECTED = {
     "exits": ("error", "none", "", ""),
     "kills-itself": ("crash", "none", "SIGKILL", ""),
     "raises": ("error", "none", "", ""),
+    "raises-lines": ("error", "ok", "", ""),
     "gives-up": ("error", "none", "", ""),
     "recurses": ("error", "none", "", ""),
     "returns-nothing": ("no-answer", "none", "", ""),
@@ -119,6 +123,46 @@ def test_errors_say_what_happened(table):
     assert "list is not an Answer" in table["returns-a-list"].violations[0][1]
     assert "answers came after the limit" in table["answers-after-the-limit"].log
     assert table["answers-after-the-limit"].trace == []
+
+
+def test_every_failed_run_says_why_on_one_line(table):
+    names = {
+        "raises": "RuntimeError", "raises-lines": "ValueError: first second", "exits": "SystemExit",
+        "gives-up": "Unsupported", "recurses": "RecursionError", "segfaults": "SIGSEGV",
+        "answers-then-segfaults": "SIGSEGV", "aborts": "SIGABRT", "kills-itself": "SIGKILL",
+        "leaves": "exit status 0", "changes-the-instance": "ValueError",
+    }  # fmt: skip
+    for name, row in table.items():
+        said = results.reason(row)
+        assert bool(said) == (results.failed(row) or row.check != "ok"), name
+        assert not said or said.isprintable()
+        assert names.get(name, "") in said
+        if results.failed(row):
+            assert not progress.outcome(row).startswith("ok")
+    assert "\x1b[2J" in table["raises-lines"].error  # JSON escapes it
+
+
+@pytest.mark.parametrize("megabytes", [1, 100])
+def test_no_memory_before_the_clock_is_the_memory_limit(tmp_path, megabytes):
+    row = harness.run(tmp_path, "good", memory_limit_bytes=megabytes << 20)["good"]
+    assert row.wall_s == 0.0
+    assert row.termination == "memory-limit", (row.error, row.log)
+    assert "while loading: MemoryError" in results.reason(row)
+
+
+def test_an_import_without_memory_is_the_memory_limit(tmp_path):
+    path = tmp_path / "greedy_import.py"
+    path.write_text(
+        "import os\nfrom solvers.method import method\n"
+        "held = bytearray(8 << 30) if 'PLACEBENCH_RUN' in os.environ else None\n"
+        "@method(problems=['throughput'])\ndef never_starts(instance, context):\n    return None\n"
+    )
+    (row,) = run_suite(
+        [harness.instance()], parse_entry(str(path)), store=Store(tmp_path / "runs"),
+        memory_limit_bytes=1 << 30,
+    )  # fmt: skip
+    assert (row.termination, row.check) == ("memory-limit", "none"), (row.error, row.log)
+    assert results.reason(row) == "memory-limit: while loading: MemoryError"
 
 
 def test_floods_are_cut_short(table, tmp_path):
