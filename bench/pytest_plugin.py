@@ -7,8 +7,11 @@ comparison is asked for, and changes nothing in projects that do not set `placeb
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
+
+_JOBS = pytest.StashKey[list[Any]]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -59,16 +62,21 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return True if inside else None
 
 
-def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
-    """Give a test that asks for `placebench_job` one job an instance and entry."""
-    if "placebench_job" not in metafunc.fixturenames:
+def pytest_configure(config: pytest.Config) -> None:
+    """Find the jobs, so that a wrong option ends pytest at once with the whole message.
+
+    Raises
+    ------
+    pytest.UsageError
+        On an unknown selection, entry, option or time.
+    """
+    if not (config.getoption("--benchmark") and config.getini("placebench_benchmarks")):
         return
     # Only here: everything behind it takes a second to import, and no other test needs it.
     from bench import comparison
 
-    config = metafunc.config
     try:
-        jobs = comparison.jobs(
+        config.stash[_JOBS] = comparison.jobs(
             instances=config.getoption("--benchmark-selection") or ["default"],
             methods=config.getoption("--method") or ["default"],
             time=config.getoption("--benchmark-time"),
@@ -76,4 +84,10 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         )
     except ValueError as error:
         raise pytest.UsageError(f"placebench: {error}") from None
-    metafunc.parametrize("placebench_job", jobs, ids=[job.name for job in jobs])
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Give a test that asks for `placebench_job` one job an instance and entry."""
+    if "placebench_job" in metafunc.fixturenames:
+        jobs = metafunc.config.stash.get(_JOBS, [])
+        metafunc.parametrize("placebench_job", jobs, ids=[job.name for job in jobs])

@@ -7,8 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from bench import comparison
+from bench.bks import Headline
 from problems import files
 from problems.generate.random import random_bundle
+from tests.bench.synthetic import record
 
 pytest_plugins = ["pytester"]
 ROOT = Path(__file__).resolve().parent.parent.parent
@@ -70,7 +73,9 @@ def test_benchmark_runs_the_comparison_only_and_tells_all(project):
         told = each["extra_info"]
         assert each["stats"]["rounds"] == 1
         assert told["check"] == "ok"
-        assert 0 < told["bound_s"] <= told["best_known_s"] <= told["objective_s"]
+        assert 0 < told["bound_s"] <= told["objective_s"]
+        assert told["best_known_s"] is None  # no claim is on file
+        assert each["stats"]["mean"] == pytest.approx(told["wall_s"])
         assert 0 <= told["gap_to_bound"] < 1
         assert len(told["digest"]) == 64
 
@@ -84,10 +89,43 @@ def test_an_invalid_answer_fails_the_test(project):
     result.stdout.fnmatch_lines(["*invalid (device)*"])
 
 
-def test_an_unknown_entry_is_a_usage_error(project):
-    result = run(project, "--benchmark", "--benchmark-selection=mine.json", "--method=hetf")
-    assert result.ret == pytest.ExitCode.INTERRUPTED  # the collection failed
-    result.stdout.fnmatch_lines(["*did you mean 'heft'?*"])
+@pytest.mark.parametrize(
+    ("option", "message"),
+    [
+        ("--method=hetf", "*unknown entry 'hetf'; did you mean 'heft'?*"),
+        ("--benchmark-time=0", "*time '0' must be above 0*"),
+        ("--benchmark-selection=smokey", "*did you mean 'smoke'?*"),
+    ],
+)
+def test_a_wrong_option_is_a_usage_error_in_full(project, option, message):
+    result = run(project, "--benchmark", option)
+    assert result.ret == pytest.ExitCode.USAGE_ERROR
+    result.stderr.fnmatch_lines([f"ERROR: placebench: {message}"])
+    run(project, option).assert_outcomes(passed=1)  # plain tests do not mind
+
+
+def test_saved_runs_can_be_compared(project):
+    chosen = ("--benchmark", "--benchmark-selection=mine.json", "--method=single")
+    run(project, *chosen, "--benchmark-save=first").assert_outcomes(passed=1)
+    result = run(project, *chosen, "--benchmark-compare")
+    result.assert_outcomes(passed=1)
+    result.stdout.fnmatch_lines(["*single-mine.json* (0001_first)*"])
+
+
+def test_the_best_known_is_what_is_on_file_or_better(tmp_path, monkeypatch):
+    path = tmp_path / "mine.json"
+    files.write(path, random_bundle(1, n=6, problem="latency"))
+    (job,) = comparison.jobs([str(path)], ["single"], "1", 0)
+
+    def told(known, objective):
+        head = Headline("best", known, "", 0.5, None, "")
+        monkeypatch.setattr(comparison, "_headline", lambda *_: head)
+        told = job.told(record(objective=objective))
+        return told["best_known_s"], told["gap_to_best"]
+
+    assert told(None, 2.0) == (None, None)
+    assert told(1.0, 2.0) == (1.0, 0.5)
+    assert told(4.0, 2.0) == (2.0, 0.0)
 
 
 def test_other_projects_see_nothing_of_it(pytester):
