@@ -11,7 +11,7 @@ import importlib
 import importlib.util
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
@@ -68,12 +68,34 @@ def parse_entries(text: str) -> list[Entry]:
     Raises
     ------
     EntryError
-        If the syntax is wrong or a method or option does not exist.
+        If the syntax is wrong, a method or option does not exist, or two files register the same
+        name.
     """
-    entries = {e.label: e for part in split_list(text) for e in parse_entry(part)}
+    entries = distinct(each for part in split_list(text) for each in parse_entry(part))
     if not entries:
         raise EntryError(f"no entries given; the methods are {', '.join(names())}")
-    return list(entries.values())
+    return entries
+
+
+def distinct(entries: Iterable[Entry]) -> list[Entry]:
+    """Each entry once.
+
+    Raises
+    ------
+    EntryError
+        If two files register the same name: one would stand for both.
+    """
+    found: dict[str, Entry] = {}
+    files: dict[str, str | None] = {}
+    for entry in entries:
+        first = files.setdefault(entry.method, entry.file)
+        if first != entry.file:
+            raise EntryError(
+                f"{first or 'the suite'} and {entry.file or 'the suite'} both register"
+                f" {entry.method!r}: rename one of them"
+            )
+        found[entry.label] = entry
+    return list(found.values())
 
 
 def parse_entry(text: str) -> list[Entry]:

@@ -25,6 +25,7 @@ import numpy as np
 
 from problems.answer import Answer
 from problems.instance import Instance
+from problems.rules import RULES
 
 Claim = Literal["optimal", "feasible", "infeasible", "bound"]
 OptionValue = bool | int | float | str
@@ -209,8 +210,9 @@ def method(
     Raises
     ------
     ValueError
-        If the name is malformed or taken, or an option has no default.
+        If the name is malformed or taken, a problem is unknown, or an option has no default.
     """
+    _check_problems(problems)
 
     def decorate(run: Run) -> Run:
         register(
@@ -230,6 +232,20 @@ def method(
         return run
 
     return decorate
+
+
+def _check_problems(problems: Sequence[str]) -> None:
+    valid = ", ".join(RULES)
+    if isinstance(problems, str):
+        raise ValueError(
+            f"problems={problems!r} is a string, not a list: write problems=[{problems!r}]"
+            f" (the problems are {valid})"
+        )
+    if not problems:
+        raise ValueError(f"problems is empty; the problems are {valid}")
+    for problem in problems:
+        if problem not in RULES:
+            raise ValueError(f"unknown problem {problem!r}; the problems are {valid}")
 
 
 def options_of(run: Run) -> dict[str, Option]:

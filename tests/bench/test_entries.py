@@ -152,3 +152,12 @@ def test_files_that_cannot_be_used(tmp_path, content, message):
     assert message in str(caught.value)
     assert str(path) in str(caught.value)
     assert before == REGISTRY
+
+
+def test_two_files_with_one_name_are_refused(tmp_path):
+    first, second = tmp_path / "a.py", tmp_path / "b.py"
+    first.write_text(FILE)
+    second.write_text(FILE + "# another\n")
+    with pytest.raises(EntryError, match=r"a\.py and .*b\.py both register 'mine'"):
+        parse_entries(f"{first},{second}")
+    assert len(parse_entries(f"{first},{first}")) == 2

@@ -1,0 +1,36 @@
+"""Declaring a method: what is wrong is said where it is written."""
+
+from __future__ import annotations
+
+import pytest
+
+from solvers import method as methods
+from solvers.method import method
+
+
+@pytest.fixture(autouse=True)
+def _own_registry(monkeypatch):
+    monkeypatch.setattr(methods, "REGISTRY", {})
+
+
+@pytest.mark.parametrize(
+    ("problems", "says"),
+    [
+        ("latency", r"write problems=\['latency'\].*throughput"),
+        ([], "is empty.*latency"),
+        (["latency", "makespan"], "unknown problem 'makespan'; the problems are .*latency"),
+        ([None], "unknown problem None"),
+    ],
+)
+def test_problems_are_a_list_of_known_names(problems, says):
+    with pytest.raises(ValueError, match=says):
+        method(problems=problems)(lambda instance, context: None)
+    assert not methods.REGISTRY
+
+
+def test_known_problems_are_taken():
+    @method(problems=("latency", "throughput"))
+    def mine(instance, context):
+        return None
+
+    assert methods.REGISTRY["mine"].problems == ("latency", "throughput")
