@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bench import presets, selection
-from bench.entries import Entry
+from bench.entries import Entry, distinct
 from bench.records import Record, Store
 from bench.suite import Progress, run_suite
 from problems.answer import Answer
@@ -40,7 +40,7 @@ def run(
     methods: str | Entry | Sequence[str | Entry] = "default",
     *,
     store: str | Path = "results/runs",
-    seeds: Sequence[int] = (0,),
+    seeds: int | Sequence[int] = (0,),
     time_limit_s: float = 10.0,
     memory_limit_bytes: int | None = None,
     threads: int = 1,
@@ -58,6 +58,8 @@ def run(
         What ``-m`` takes, or parsed entries.
     store : str or Path
         Folder of the records; good ones that are there are reused.
+    seeds : int or sequence of int
+        How many, from 0, or which.
 
     Returns
     -------
@@ -69,6 +71,8 @@ def run(
     ValueError
         On an unknown instance, method or option, or a limit out of range.
     """
+    if isinstance(seeds, int) and seeds < 1:
+        raise ValueError(f"seeds is {seeds}, not at least 1 (or a sequence of seeds)")
     library = Library()
     chosen: list[Instance] = []
     for each in [instances] if isinstance(instances, str | Instance) else instances:
@@ -81,9 +85,9 @@ def run(
         entries += [method] if isinstance(method, Entry) else presets.parse([method])
     return run_suite(
         list({instance.digest: instance for instance in chosen}.values()),
-        list({(entry.label, entry.source): entry for entry in entries}.values()),
+        distinct(entries),
         store=Store(store),
-        seeds=seeds,
+        seeds=range(seeds) if isinstance(seeds, int) else seeds,
         time_limit_s=time_limit_s,
         memory_limit_bytes=memory_limit_bytes,
         threads=threads,

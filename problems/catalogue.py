@@ -129,6 +129,8 @@ class Library:
         ids = [spec.id for spec in self.index().instances]
         close = difflib.get_close_matches(instance_id, ids, 3, 0.3)
         hint = f"; did you mean {' or '.join(map(repr, close))}?" if close else ""
+        if ids and not close:
+            hint = f"; ids are such as {', '.join(map(repr, ids[:3]))}"
         raise FileError(f"unknown instance {instance_id!r}{hint}")
 
     def load_path(self, path: str | Path) -> Instance:

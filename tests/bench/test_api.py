@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 
@@ -11,6 +12,7 @@ import bench
 from bench.records import Store
 from problems import files
 from problems.answer import Answer
+from problems.catalogue import Library
 from problems.generate.random import random_bundle
 from tests.bench import harness
 
@@ -47,3 +49,19 @@ def test_the_process_of_a_run_imports_little():
     ).stdout.split()
     heavy = {"numba", "scipy", "networkx", "pandas", "highspy", "ortools", "torch", "psutil"}
     assert not heavy & set(loaded)
+
+
+def test_a_number_of_seeds_is_how_many(tmp_path):
+    options = {"store": tmp_path, "time_limit_s": 5}
+    records = bench.run(harness.instance(), harness.entries("good"), seeds=3, **options)
+    assert [record.seed for record in records] == [0, 1, 2]
+    with pytest.raises(ValueError, match="seeds is 0"):
+        bench.run(harness.instance(), harness.entries("good"), seeds=0, **options)
+
+
+def test_an_unknown_instance_gets_a_hint():
+    first = Library().index().instances[0].id
+    with pytest.raises(ValueError, match=f"did you mean .*{re.escape(first)}"):
+        bench.load(first[:-1])
+    with pytest.raises(ValueError, match=r"'nope'; (did you mean|ids are such as) '"):
+        bench.load("nope")
