@@ -6,6 +6,8 @@ import os
 import sys
 from collections.abc import Sequence
 
+from bench.cli.signals import Ending
+
 DONE, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
 
 
@@ -19,9 +21,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     Returns
     -------
     int
-        0 done; 1 something that was asked for failed; 2 the request cannot be understood; 130
-        interrupted.
+        0 done; 1 something that was asked for failed; 2 the request cannot be understood; 128 and
+        the number of the signal that ended it: 130 interrupted, 143 SIGTERM.
     """
+    code = FAILED
+    with Ending() as ending:
+        try:
+            code = _main(arguments)
+        except (KeyboardInterrupt, OSError):  # OSError: after SIGHUP there is no terminal to tell
+            if ending.received is None:
+                raise
+    return code if ending.received is None else ending.code
+
+
+def _main(arguments: Sequence[str] | None) -> int:
     from bench.cli.app import app  # here, so that the exit codes can be used without typer
 
     try:
@@ -56,6 +69,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         message = _input_error(error)
         if message is None:
             raise  # a fault of the suite: with its traceback
+        if type(error).__name__ == "NoArgsIsHelpError":  # the message is the help
+            print(message, file=sys.stderr)
+            return USAGE
         print(f"placebench: {message}", file=sys.stderr)
         return USAGE
     return int(code or DONE)

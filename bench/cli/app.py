@@ -104,7 +104,10 @@ def run(
     rerun: Annotated[bool, typer.Option("--rerun", help="Run again what is there.")] = False,
     json: Json = False,
 ) -> int:
-    """Run entries on instances; finished runs are kept and reused."""
+    """Run entries on instances; finished runs are kept and reused.
+
+    Exit code 1: a run crashed, raised, ran out of memory or gave an invalid answer.
+    """
     from bench.cli import running
 
     return running.run(

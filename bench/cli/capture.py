@@ -20,6 +20,10 @@ app = typer.Typer(
     name="capture",
     help="Capture graphs, device times and link times on this machine (extra: capture).",
     no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 Budget = Annotated[float, typer.Option("--budget", help="Seconds of measurement.", min=1.0)]

@@ -21,6 +21,8 @@ def run(file: Path, instance_text: str | None, json: bool) -> int:
     UsageError
         If its instance cannot be found, or is another one than the answer says.
     """
+    if file.is_dir():
+        raise FileError(f"{str(file)!r} is a folder, not an answer file")
     if not file.is_file():
         raise FileError(f"no file {str(file)!r}")
     try:

@@ -7,8 +7,11 @@ from collections.abc import Callable, Sequence
 from bench import entries, presets
 from bench.cli import DONE, UsageError, output
 from bench.leaderboard.words import seconds
-from bench.selection import filter_entries, select
+from bench.selection import Selected, select
+from problems import files
 from problems.catalogue import CatalogueEntry, Library
+from problems.describe import describe
+from problems.instance import Bundle
 
 WIDE = 110
 
@@ -19,10 +22,10 @@ def run(what: str, texts: Sequence[str], json: bool) -> int:
     Raises
     ------
     UsageError
-        If there is no such kind.
+        If there is no such kind, or instances are chosen for another.
     """
-    kinds: dict[str, Callable[[Sequence[str], bool], None]] = {
-        "instances": _instances,
+    kinds: dict[str, Callable[[bool], None]] = {
+        "instances": lambda json: _instances(texts, json),
         "entries": _entries,
         "platforms": _platforms,
         "selections": _selections,
@@ -33,7 +36,9 @@ def run(what: str, texts: Sequence[str], json: bool) -> int:
             what, texts = "instances", [*texts, what]
         else:
             raise UsageError(f"cannot list {what!r}; can list {', '.join(kinds)}")
-    kinds[what](texts, json)
+    if texts and what != "instances":
+        raise UsageError(f"-i chooses instances; `list {what}` takes none")
+    kinds[what](json)
     return DONE
 
 
@@ -41,7 +46,7 @@ def _instances(texts: Sequence[str], json: bool) -> None:
     library = Library()
     found: list[CatalogueEntry] = library.entries()
     if texts:
-        found = [each.entry for each in select(texts, library) if each.entry is not None]
+        found = [_described(each, library) for each in select(texts, library)]
     if json:
         output.as_json(found)
         return
@@ -64,10 +69,21 @@ def _instances(texts: Sequence[str], json: bool) -> None:
         for e in found
     ]
     output.rows(columns, rows, to=console)
-    console.print(f"{len(found)} instances; x: best single device / lower bound")
+    console.print(
+        f"{len(found)} instance{'s' if len(found) != 1 else ''}; x: best single device / lower bound"
+    )
 
 
-def _entries(texts: Sequence[str], json: bool) -> None:
+def _described(selected: Selected, library: Library) -> CatalogueEntry:
+    """The line of the catalogue; for a bundle file the same, computed."""
+    if selected.entry is not None:
+        return selected.entry
+    assert selected.path is not None  # one of the two
+    instance = library.load_path(selected.path)
+    return describe(instance, files.read(selected.path, Bundle).instance)
+
+
+def _entries(json: bool) -> None:
     methods = [entries.load_method(name) for name in entries.names()]
     told = [
         {
@@ -100,13 +116,10 @@ def _entries(texts: Sequence[str], json: bool) -> None:
     output.console().print("* in the default set; -m also takes the path of a .py file")
 
 
-def _platforms(texts: Sequence[str], json: bool) -> None:
+def _platforms(json: bool) -> None:
     library = Library()
     used = library.entries()
-    if texts:
-        used = [entry for text in texts for entry in filter_entries(used, text)]
     platforms = [library.platform(name) for name in library.names("platform")]
-    platforms = [p for p in platforms if not texts or p.name in {e.platform for e in used}]
     if json:
         output.as_json(platforms)
         return
@@ -123,7 +136,7 @@ def _platforms(texts: Sequence[str], json: bool) -> None:
     output.rows(columns, rows)
 
 
-def _selections(texts: Sequence[str], json: bool) -> None:
+def _selections(json: bool) -> None:
     selections = Library().selections()
     if json:
         output.as_json(selections)

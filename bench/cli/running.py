@@ -104,6 +104,7 @@ def run(
     console.print()
     terminal.show(board, console)
     _failures(failures)
+    _unanswered(sum(r.check == "none" and not results.failed(r) for r in records))
     where = "" if store == DEFAULT_STORE else f" --store {store}"
     print(f"records: {store}   next: placebench leaderboard{where}")
     return code
@@ -120,6 +121,12 @@ def _skipped(progress: Progress) -> None:
         total = sum(count for count, _ in reasons)
         why = "; ".join(reason.removeprefix(f"{entry} ") for _, reason in reasons)
         print(f"  {entry}: {total} run{'s' if total != 1 else ''}: {why}")
+
+
+def _unanswered(count: int) -> None:
+    """Say how many runs found nothing in their time: a result, not a failure."""
+    if count:
+        print(f"no answer: {count} run{'s' if count != 1 else ''} ended without one in time")
 
 
 def _failures(failures: Sequence[Record]) -> None:

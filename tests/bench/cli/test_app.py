@@ -17,6 +17,7 @@ from bench.records import Store
 from problems import files
 from problems.answer import Answer, to_file
 from problems.checker import check
+from problems.generate.random import random_bundle
 
 HEAVY = ("numpy", "pandas", "scipy", "numba", "plotly", "msgspec", "networkx", "torch", "pyomo")
 
@@ -48,6 +49,10 @@ def test_help_imports_nothing_heavy():
         (["leaderboard", "--records", "missing.jsonl"], "cannot be read"),
         (["leaderboard", "--publish", "../x"], "cannot publish"),
         (["check", "missing.json"], "no file"),
+        (["check", "."], "'.' is a folder"),
+        (["run", "--memory", "1e30"], "too large"),
+        (["list", "entries", "-i", "smoke"], "-i chooses instances"),
+        (["list", "platforms", "-i", "smoke"], "-i chooses instances"),
     ],
 )
 def test_usage_errors_are_one_line(cli, arguments, message):
@@ -111,6 +116,40 @@ def test_check(cli, library, tmp_path):
     code, _, err = cli("check", good, "--instance", library.entries()[0].id)
     assert code == 2
     assert "answers the instance" in err
+
+
+def test_a_bundle_is_listed(cli, tmp_path):
+    files.write(tmp_path / "mine.json", random_bundle(1, n=6, problem="latency"))
+    (told,) = json.loads(cli("list", "-i", "mine.json", "--json")[1])
+    assert (told["n"], told["problem"]) == (6, "latency")
+    assert "1 instance;" in cli("list", "-i", "mine.json")[1]
+
+
+@pytest.mark.parametrize(
+    "arguments", [(), ("bks",), ("capture",), ("capture", "-h"), ("capture", "links", "-h")]
+)
+def test_every_help_looks_the_same(cli, arguments):
+    code, out, err = cli(*arguments)
+    assert code == (0 if "-h" in arguments else 2)
+    assert (out + err).startswith("Usage: placebench")
+    assert "-h, --help" in out + err
+
+
+SILENT = """
+from solvers.method import method
+
+@method(problems=["throughput", "latency"])
+def silent(instance, context):
+    return None
+"""
+
+
+def test_no_answer_is_a_result_that_is_counted(cli, tmp_path):
+    assert "Exit code 1: a run crashed" in cli("run", "-h")[1]
+    (tmp_path / "silent.py").write_text(SILENT)
+    code, out, _ = cli("run", "-i", "smoke", "-m", "silent.py", "-m", "single", "--time", "1")
+    assert code == 0
+    assert "no answer: 2 runs ended without one in time" in out
 
 
 WRONG = """

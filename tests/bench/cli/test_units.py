@@ -31,3 +31,15 @@ def test_size(text, value):
 def test_what_is_no_size(text):
     with pytest.raises(ValueError, match="size"):
         units.size(text)
+
+
+@pytest.mark.parametrize(
+    ("read", "text", "message"),
+    [(units.seconds, "1e400", "too long"), (units.seconds, "1e30h", "too long"),
+     (units.seconds, "nan", "is not like"), (units.seconds, "0", "above 0"),
+     (units.size, "1e30", "too large"), (units.size, "1e400", "too large"),
+     (units.size, "0", "at least 1")],
+)  # fmt: skip
+def test_the_message_says_what_is_wrong(read, text, message):
+    with pytest.raises(ValueError, match=message):
+        read(text)
