@@ -14,6 +14,7 @@ from threading import Lock
 from bench import environment
 from bench.entries import Entry, load_method
 from bench.job import Job, StoppedError, run_one
+from bench.leftovers import remove_stale
 from bench.plain import headline
 from bench.records import Record, Store
 from bench.verify import fault
@@ -184,6 +185,7 @@ class _Reporter:
 def _run_all(
     todo: Sequence[tuple[Run, Job]], store: Store, jobs: int, report: _Reporter
 ) -> dict[int, Record]:
+    remove_stale()
     described = environment.describe()
     name = store.put_environment({**described, "calibration": environment.calibrate()})
     stop = Flag()

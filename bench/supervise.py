@@ -12,7 +12,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 import uuid
 from collections.abc import Callable
@@ -22,6 +21,7 @@ from threading import Event
 from typing import Literal
 
 from bench import frames
+from bench.leftovers import make_folder
 from bench.outcome import Outcome
 from bench.processes import TAG, Tree
 
@@ -92,7 +92,7 @@ class _Supervisor:
         self.next_sample = float("inf")
         self.log = bytearray()
         with ExitStack() as undo:  # nothing is left behind should the start fail
-            self.folder = tempfile.mkdtemp(prefix="placebench-run-")
+            self.folder = make_folder()
             undo.callback(shutil.rmtree, self.folder, ignore_errors=True)
             self.selector = selectors.DefaultSelector()
             undo.callback(self.selector.close)

@@ -1,0 +1,100 @@
+"""Signals to the command line end it in order, however many come."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+from bench.cli import signals
+from bench.cli.signals import Ending
+from tests.bench import harness
+
+
+@pytest.mark.parametrize(
+    ("number", "repeated", "expected"),
+    [
+        (signal.SIGINT, 1, 130), (signal.SIGINT, 8, 130), (signal.SIGTERM, 1, 143),
+        (signal.SIGHUP, 2, 129),
+    ],
+)  # fmt: skip
+def test_a_signal_ends_all_and_keeps_what_is_finished(
+    library, tmp_path, number, repeated, expected
+):
+    code = (
+        "import sys; from pathlib import Path; import problems.catalogue as c;"
+        f"c.ROOT = Path({str(library.root)!r});"
+        "from bench.cli import main; sys.exit(main(sys.argv[1:]))"
+    )
+    store = tmp_path / "runs"
+    command = [sys.executable, "-c", code, "run", "-i", "full", "-m", "single,random"]
+    command += ["--time", "60", "--store", str(store)]
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        deadline = time.monotonic() + 120
+        while not list(store.glob("records/*/*.json")):
+            assert process.poll() is None
+            assert time.monotonic() < deadline
+            time.sleep(0.1)
+        for _ in range(repeated):
+            process.send_signal(number)
+            time.sleep(0.02)
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == expected
+    assert not harness.children_of_harness(process.pid)
+    assert "finished runs are kept" in err
+    assert "Traceback" not in err
+
+
+def test_handlers_are_as_before_where_no_signal_came():
+    before = [signal.getsignal(each) for each in signals.ENDING]
+    with Ending() as ending:
+        assert [signal.getsignal(each) for each in signals.ENDING] != before
+    assert ending.received is None
+    assert [signal.getsignal(each) for each in signals.ENDING] == before
+
+
+def test_the_first_signal_interrupts_and_one_much_later_again(monkeypatch):
+    before = {each: signal.getsignal(each) for each in signals.ENDING}
+    try:
+        with Ending() as ending:
+            with pytest.raises(KeyboardInterrupt):
+                os.kill(os.getpid(), signal.SIGTERM)
+            os.kill(os.getpid(), signal.SIGINT)
+            assert ending.code == 143
+            monkeypatch.setattr(signals, "PATIENCE_S", 0.0)
+            with pytest.raises(KeyboardInterrupt):
+                os.kill(os.getpid(), signal.SIGINT)
+            assert ending.code == 143
+        os.kill(os.getpid(), signal.SIGINT)  # about to leave: nothing disturbs it
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)
+
+
+def test_ignored_signals_stay_ignored():
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    try:
+        with Ending():
+            os.kill(os.getpid(), signal.SIGHUP)
+    finally:
+        signal.signal(signal.SIGHUP, before)
+
+
+def test_another_thread_does_not_listen():
+    seen = []
+
+    def work():
+        with Ending() as ending:
+            seen.append(ending.received)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert seen == [None]
