@@ -69,9 +69,8 @@ def _instances(texts: Sequence[str], json: bool) -> None:
         for e in found
     ]
     output.rows(columns, rows, to=console)
-    console.print(
-        f"{len(found)} instance{'s' if len(found) != 1 else ''}; x: best single device / lower bound"
-    )
+    count = f"{len(found)} instance{'s' if len(found) != 1 else ''}"
+    console.print(f"{count}; x: best single device / lower bound")
 
 
 def _described(selected: Selected, library: Library) -> CatalogueEntry:
