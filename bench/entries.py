@@ -17,6 +17,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from bench.plain import headline
 from solvers import method as methods
 from solvers.method import Method, OptionValue
 
@@ -172,8 +173,7 @@ def load_file(path: Path) -> tuple[dict[str, Method], str]:
         spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
         del sys.modules[module_name]
-        what = f"{type(error).__name__}: {error}"
-        raise EntryError(f"{path}: cannot be loaded: {what}") from error
+        raise EntryError(f"{path}: cannot be loaded: {headline(error)}") from error
     finally:
         found = {n: each for n, each in methods.REGISTRY.items() if not _is_own(each)}
         for name in found:

@@ -15,7 +15,7 @@ from bench import environment
 from bench.entries import Entry, load_method
 from bench.job import Job, StoppedError, run_one
 from bench.leftovers import remove_stale
-from bench.plain import headline
+from bench.plain import headline, one_line
 from bench.records import Record, Store
 from bench.verify import fault
 from problems.instance import Instance
@@ -238,7 +238,8 @@ def refusal(method: Method, instance: Instance) -> str | None:
         if importlib.util.find_spec(module) is None:
             return f"{method.name} needs {module}, which is not installed"
     try:
-        return method.refusal(instance)
+        reason = method.refusal(instance)
+        return None if reason is None else one_line(str(reason))
     except Exception as error:  # a stranger's function
         return f"`refuses` of {method.name} raised {headline(error)}"
 

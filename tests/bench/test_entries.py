@@ -161,3 +161,11 @@ def test_two_files_with_one_name_are_refused(tmp_path):
     with pytest.raises(EntryError, match=r"a\.py and .*b\.py both register 'mine'"):
         parse_entries(f"{first},{second}")
     assert len(parse_entries(f"{first},{first}")) == 2
+
+
+def test_what_a_file_raises_is_told_plainly(tmp_path):
+    path = tmp_path / "rude.py"
+    path.write_text("raise OSError('a\\x1b[2J\\nb')")
+    with pytest.raises(EntryError) as told:
+        parse_entry(str(path))
+    assert str(told.value) == f"{path}: cannot be loaded: OSError: a b"

@@ -9,9 +9,9 @@ import pytest
 
 from bench import results
 from bench.cli import progress
-from bench.entries import parse_entry
+from bench.entries import load_method, parse_entry
 from bench.records import Store
-from bench.suite import Finished, Skipped, run_suite
+from bench.suite import Finished, Skipped, refusal, run_suite
 from bench.supervise import GRACE_S, soft_limit
 from problems.answer import from_file
 from problems.checker import check
@@ -265,6 +265,12 @@ def test_methods_that_do_not_apply_are_skipped_and_say_why(tmp_path):
         "refuses-all is for latency, not throughput",
         "needs-what-is-not-there needs no_such_module_anywhere, which is not installed",
     ]
+
+
+def test_the_reason_of_a_refusal_is_one_plain_line():
+    (entry,) = harness.entries("refuses-all")
+    method = load_method(entry.method, entry.file)
+    assert refusal(method, harness.instance("latency")) == "never"
 
 
 def test_an_import_that_fails_in_the_process_is_a_row(tmp_path, monkeypatch):
