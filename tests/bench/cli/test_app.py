@@ -317,3 +317,14 @@ def test_an_output_that_takes_nothing(arguments, tail, code, message):
     command = f"set -o pipefail; {sys.executable} -m bench.cli {arguments} {tail}"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (code, message)
+
+
+def test_a_folder_in_place_of_a_record_is_one_line(cli, tmp_path):
+    arguments = ("run", "-i", "smoke", "-m", "single", "--time", "1s")
+    assert cli(*arguments)[0] == 0
+    path = next((tmp_path / "results" / "runs").glob("records/*/*.json"))
+    path.unlink()
+    path.mkdir()
+    code, _, err = cli(*arguments)
+    assert code == 1
+    assert err == f"placebench: {path.relative_to(tmp_path)}: Is a directory\n"

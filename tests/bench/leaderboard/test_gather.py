@@ -7,7 +7,7 @@ import pytest
 from bench import bks
 from bench.leaderboard import gather, words
 from bench.records import Store
-from problems.files import FileError
+from problems.files import FileError, encode
 from tests.bench.synthetic import bounds, comparison, record
 
 
@@ -76,3 +76,16 @@ def test_noise_above_ten_percent_is_said_in_words(tmp_path):
 
     assert "noisy" not in told(0.109)[0]
     assert "50.0% apart); noisy: above 10%" in told(0.15)[0]
+
+
+def test_a_broken_line_is_set_aside_and_named(tmp_path):
+    path = tmp_path / "records" / "mine.jsonl"
+    good = [record(seed=seed) for seed in (0, 1)]
+    path.parent.mkdir()
+    path.write_bytes(b"\n".join([encode(good[0]), b"{}", encode(good[1]), b""]))
+    found = gather.from_file(path)
+    assert found.records == good
+    assert [fault.startswith(f"{path}:2: ") for fault in found.faults] == [True]
+    path.write_text("{}\n")
+    with pytest.raises(FileError, match=r"no records there.*mine\.jsonl:1"):
+        gather.from_file(path)
