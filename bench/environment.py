@@ -32,6 +32,9 @@ def suite_version() -> str:
         return str(tomllib.loads(text)["project"]["version"])
 
 
+_CHANGED = ("status", "--porcelain", "--untracked-files=no")
+
+
 def describe() -> dict[str, Any]:
     """Describe this machine and what is installed, as a record's environment says it."""
     return {
@@ -46,7 +49,8 @@ def describe() -> dict[str, Any]:
         "python": platform.python_version(),
         "packages": {name: version for name in PACKAGES if (version := _version(name))},
         "git_commit": _git("rev-parse", "HEAD"),
-        "git_dirty": None if (status := _git("status", "--porcelain")) is None else bool(status),
+        # Untracked files are stores of runs, or methods, whose content is part of a record's key.
+        "git_dirty": None if (status := _git(*_CHANGED)) is None else bool(status),
     }
 
 
