@@ -233,9 +233,13 @@ def _entry(
             options[name] = method.options[name].parse(text)
         except ValueError as error:
             raise EntryError(f"entry {method.name!r}: {error}") from None
-    shown = ",".join(f"{name}={_text(options[name])}" for name in sorted(given))
-    label = f"{method.name}[{shown}]" if shown else method.name
-    return Entry(method.name, label, options, file, source)
+    return Entry(method.name, label_of(method.name, options, given), options, file, source)
+
+
+def label_of(method: str, options: Mapping[str, Any], shown: Iterable[str]) -> str:
+    """Canonical label: the method with the options that are shown, ``annealing[cooling=0.9]``."""
+    given = ",".join(f"{name}={_text(options[name])}" for name in sorted(shown))
+    return f"{method}[{given}]" if given else method
 
 
 def _text(value: OptionValue) -> str:

@@ -170,18 +170,33 @@ class Store:
         FileError
             If a file in the folder is no record, or one with another key than its name says.
         """
-        for path in sorted(self.root.glob("records/*/*.json")):
-            record = read(path, Record)
-            if record.key != path.stem:
-                raise FileError(f"{path}: the record's key is {record.key}, not the file's name")
-            yield record
+        yield from map(self.record_at, self.paths())
+
+    def paths(self) -> list[Path]:
+        """Where records are, by key."""
+        return sorted(self.root.glob("records/*/*.json"))
+
+    @staticmethod
+    def record_at(path: Path) -> Record:
+        """The record in a file.
+
+        Raises
+        ------
+        FileError
+            If it is no record, or one with another key than the file's name says.
+        """
+        record = read(path, Record)
+        if record.key != path.stem:
+            raise FileError(f"{path}: the record's key is {record.key}, not the file's name")
+        return record
 
     def put_answer(self, file: answers.AnswerFile) -> str:
         """Store an answer under its digest; returns the digest."""
         name = answers.digest(file)
-        path = self._answer_path(name)
-        if not path.exists():
-            write_atomically(path, gzip.compress(encode(file), 9, mtime=0))
+        try:
+            self.get_answer(name)
+        except FileError:  # not there, or damaged
+            write_atomically(self._answer_path(name), gzip.compress(encode(file), 9, mtime=0))
         return name
 
     def get_answer(self, name: str) -> answers.AnswerFile:

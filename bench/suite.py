@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 from threading import Event as Flag
 from threading import Lock
 
+from msgspec import structs
+
 from bench import environment
 from bench.entries import Entry, load_method
 from bench.job import Job, StoppedError, run_one
@@ -227,7 +229,11 @@ def _run_stored(run: Run, job: Job, store: Store, report: _Reporter, stop: Flag)
     except Exception as failure:
         error = f"the harness failed: {headline(failure)}\n{traceback.format_exc()}"
         record = job.record(termination="error", check="none", error=error)
-    store.put(record)
+    try:
+        store.put(record)
+    except OSError as failure:  # something lies in its place, or the disk is full
+        error = f"the record could not be stored: {headline(failure)}"
+        record = structs.replace(record, termination="error", error=error)
     report(Finished(run, record))
     return record
 

@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Callable, Sequence
 
+from bench.entries import label_of
 from bench.records import Record, Store, key_of
 from problems import checker
 from problems.answer import from_file
@@ -31,8 +32,9 @@ def fault(record: Record, store: Store, instance: Instance | None) -> str | None
     """
     if record.key != _key(record):
         return "its key does not follow from its fields: it was edited"
-    if record.entry != record.method and not record.entry.startswith(f"{record.method}["):
-        return f"its entry {record.entry!r} is not of its method {record.method!r}"
+    shown = [name for name in record.options if f"{name}=" in record.entry]
+    if record.entry != label_of(record.method, record.options, shown):
+        return f"its entry {record.entry!r} does not follow from its method and options"
     if instance is not None and (instance.digest, instance.problem) != (
         record.digest,
         record.problem,

@@ -76,7 +76,9 @@ def check(instance: Instance, answer: Answer) -> Verdict:
         return Verdict(None, (("order", "the orders of the devices and the edges close a cycle"),))
     if answer.start is not None:
         # Claimed starts are checked, never believed: the objective follows from the orders.
-        violations += _start_violations(instance, device, order, [float(t) for t in answer.start])
+        claimed = [float(t) for t in answer.start]
+        slack = START_TOLERANCE * _finish(instance, device, start)
+        violations += _start_violations(instance, device, order, claimed, slack)
     return _verdict(violations, lambda: _finish(instance, device, start))
 
 
@@ -298,10 +300,13 @@ def _earliest_starts(
 
 
 def _start_violations(
-    instance: Instance, device: list[int], order: list[list[int]], start: list[float]
+    instance: Instance,
+    device: list[int],
+    order: list[list[int]],
+    start: list[float],
+    slack: float,
 ) -> list[tuple[str, str]]:
     finish = [start[v] + float(instance.time[v, device[v]]) for v in range(instance.n)]
-    slack = START_TOLERANCE * max(max(finish), 0.0)
 
     def late(v: int, bound: float, why: str) -> list[tuple[str, str]]:
         what = f"node {v} ({instance.names[v]!r}) starts at {start[v]!r}, before {bound!r}: {why}"

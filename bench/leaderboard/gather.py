@@ -90,7 +90,7 @@ def from_store(folder: Path) -> Source:
         If there are none.
     """
     store = Store(folder)
-    found = [partial(read, path, Record) for path in sorted(folder.glob("records/*/*.json"))]
+    found = [partial(store.record_at, path) for path in store.paths()]
     return _source(store, found, folder)
 
 

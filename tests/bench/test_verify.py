@@ -6,6 +6,7 @@ import msgspec
 import pytest
 
 from bench.job import Job
+from bench.leaderboard import gather
 from bench.records import Store
 from bench.verify import fault, verified
 from problems.answer import Answer, to_file
@@ -53,8 +54,8 @@ def test_an_honest_record_is_believed(made):
         ({"time_limit_s": 0.25}, "edited"),
         ({"suite": "9"}, "edited"),
         ({"key": ELSEWHERE}, "edited"),
-        ({"entry": "heft"}, "not of its method"),
-        ({"entry": "goods"}, "not of its method"),
+        ({"entry": "heft"}, "does not follow from its method"),
+        ({"entry": "goods"}, "does not follow from its method"),
         ({"problem": "latency"}, "not that of the instance"),
         ({"objective": None}, "no answer has"),
         ({"objective": float("nan")}, "no answer has"),
@@ -116,3 +117,42 @@ def test_a_forged_record_is_run_again(tmp_path):
     (tmp_path / "answers" / first.answer[:2] / f"{first.answer}.json.gz").unlink()
     harness.run(tmp_path, "good")
     assert store.get_answer(first.answer).instance == first.digest
+
+
+def test_a_record_under_another_name_is_refused(tmp_path):
+    store = Store(tmp_path)
+    harness.run(tmp_path, "good", "draws")
+    first, second = store.paths()
+    second.write_bytes(first.read_bytes())
+    with pytest.raises(FileError, match="not the file's name"):
+        store.record_at(second)
+    source = gather.from_store(tmp_path)
+    assert [record.key for record in source.records] == [first.stem]
+    assert len(source.faults) == 1
+
+
+def test_a_label_that_does_not_follow_is_a_fault(tmp_path):
+    record = harness.run(tmp_path, "good")["good"]
+    edited = msgspec.structs.replace(record, entry="good[\x1b[31mx]")
+    assert "does not follow" in fault(edited, Store(tmp_path), None)
+
+
+def test_a_damaged_answer_is_written_again(tmp_path):
+    store = Store(tmp_path)
+    record = harness.run(tmp_path, "good")["good"]
+    path = next(tmp_path.glob("answers/*/*.gz"))
+    path.write_bytes(path.read_bytes()[:20])
+    assert fault(record, store, harness.instance()) is not None
+    again = harness.run(tmp_path, "good")["good"]
+    assert fault(again, store, harness.instance()) is None
+
+
+def test_a_folder_in_place_of_a_record_costs_one_row(tmp_path):
+    harness.run(tmp_path, "good", "draws")
+    paths = {path.stem: path for path in Store(tmp_path).paths()}
+    key = harness.run(tmp_path, "good")["good"].key
+    paths[key].unlink()
+    paths[key].mkdir()
+    done = harness.run(tmp_path, "good", "draws")
+    assert "could not be stored" in done["good"].error
+    assert done["draws"].good

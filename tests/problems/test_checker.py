@@ -185,3 +185,8 @@ def test_claimed_starts_are_checked_and_never_believed():
         assert verdict.objective is None
         assert verdict.violations[0][0] == "start"
         assert why in verdict.violations[0][1]
+
+
+def test_one_late_claim_does_not_loosen_the_others():
+    verdict = claim(0, 0, 1e12)  # the second node of device 0 before the first has ended
+    assert verdict.violations[0][0] == "start"
