@@ -319,12 +319,13 @@ def test_an_output_that_takes_nothing(arguments, tail, code, message):
     assert (done.returncode, done.stderr) == (code, message)
 
 
-def test_a_folder_in_place_of_a_record_is_one_line(cli, tmp_path):
+def test_a_folder_in_place_of_a_record_costs_one_row(cli, tmp_path):
     arguments = ("run", "-i", "smoke", "-m", "single", "--time", "1s")
     assert cli(*arguments)[0] == 0
     path = next((tmp_path / "results" / "runs").glob("records/*/*.json"))
     path.unlink()
     path.mkdir()
-    code, _, err = cli(*arguments)
+    code, out, _ = cli(*arguments)
     assert code == 1
-    assert err == f"placebench: {path.relative_to(tmp_path)}: Is a directory\n"
+    assert "failed: 1 run" in out
+    assert "the record could not be stored: IsADirectoryError" in out
