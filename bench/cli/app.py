@@ -227,6 +227,20 @@ def capture(context: typer.Context) -> int:
     )
 
 
+@app.command(
+    "import",
+    context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
+    add_help_option=False,
+)
+def import_(context: typer.Context) -> int:
+    """Bring instances and answers from other formats."""
+    from bench.cli import importing
+
+    return (
+        importing.app(args=context.args, prog_name="placebench import", standalone_mode=False) or 0
+    )
+
+
 @app.command()
 def doctor(json: Json = False) -> int:
     """Say what is installed and whether the solvers can be used."""
