@@ -32,7 +32,7 @@ def test_a_new_capture_has_the_structure_of_the_shipped_file(name: str) -> None:
 
 
 def test_unknown_networks_are_refused_with_those_there_are() -> None:
-    with pytest.raises(ValueError, match=r"no network 'vgg'; the networks are resnet50, .*clip"):
+    with pytest.raises(ValueError, match=r"no network 'vgg'; the networks are resnet50, .*moe"):
         find("vgg")
 
 
