@@ -5,11 +5,21 @@ from __future__ import annotations
 import os
 import platform
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
-from pathlib import Path
 
 import psutil
+
+from problems.capture.cores import apart, available_cores, cpu_model
+
+__all__ = [
+    "QUIET",
+    "BusyError",
+    "Disturbance",
+    "apart",
+    "available_cores",
+    "cpu_model",
+    "hardware",
+    "require_quiet",
+]
 
 QUIET = 0.15
 """Most that other processes may use, in cores."""
@@ -17,21 +27,6 @@ QUIET = 0.15
 
 class BusyError(RuntimeError):
     """The machine is not quiet; the message says why."""
-
-
-def cpu_model() -> str:
-    """Model name of the processor, as the system gives it."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:  # not a Linux
-        return platform.processor() or platform.machine()
-    found = {
-        key.strip(): value.strip() for key, _, value in (line.partition(":") for line in lines)
-    }
-    if "model name" not in found:
-        return platform.machine()
-    family = ", ".join(f"{k} {found[k]}" for k in ("cpu family", "model") if k in found)
-    return f"{found['model name']} ({family})"
 
 
 def hardware() -> dict[str, object]:
@@ -43,29 +38,6 @@ def hardware() -> dict[str, object]:
         "os": f"{platform.system()} {platform.release()}",
         "python": platform.python_version(),
     }
-
-
-def available_cores() -> int:
-    """Cores that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
-
-
-@contextmanager
-def apart(pid: int) -> Iterator[None]:
-    """Keep this process and another one on cores of their own, where the system can."""
-    if not hasattr(os, "sched_setaffinity"):
-        yield
-        return
-    cores = os.sched_getaffinity(0)
-    first, second, *_ = sorted(cores)
-    os.sched_setaffinity(0, {first})
-    os.sched_setaffinity(pid, {second})
-    try:
-        yield
-    finally:
-        os.sched_setaffinity(0, cores)
 
 
 class Disturbance:
