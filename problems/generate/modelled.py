@@ -8,7 +8,7 @@ from pathlib import Path
 from problems import files
 from problems.capture.table import collect_signatures
 from problems.catalogue import ROOT
-from problems.generate.roofline import GPUS, roofline_device
+from problems.generate.roofline import DEVICES, roofline_device
 from problems.generate.wires import WIRES, modelled_link
 
 
@@ -16,7 +16,7 @@ def write_modelled(root: Path) -> list[Path]:
     """Write every modelled device and link for the graphs under `root`; return the paths."""
     signatures = collect_signatures((root / "graphs").glob("*.json.gz"))
     written = []
-    for name, roofline in GPUS.items():
+    for name, roofline in DEVICES.items():
         written.append(root / "devices" / f"{name}.json.gz")
         files.write(written[-1], roofline_device(name, roofline, signatures))
     for name in WIRES:

@@ -30,6 +30,8 @@ class Roofline:
         Seconds that starting any operator takes.
     source : str
         Where the parameters are from, and which of them are assumed.
+    supports : tuple of str
+        Beginnings of the names of the operators that the device can run; empty: all.
     """
 
     peak_flops: float
@@ -37,6 +39,7 @@ class Roofline:
     bandwidth_Bps: float
     launch_s: float
     source: str
+    supports: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.peak_flops <= 0 or self.bandwidth_Bps <= 0:
@@ -46,31 +49,59 @@ class Roofline:
         if self.launch_s < 0:
             raise ValueError("launch_s < 0")
 
-    def time(self, signature: Signature) -> float:
-        """Seconds that a signature takes."""
+    def time(self, signature: Signature) -> float | None:
+        """Seconds that a signature takes; None where the device cannot run it."""
+        if self.supports and not signature.op.startswith(self.supports):
+            return None
         compute = signature.flops / (self.peak_flops * self.efficiency)
         moved = signature.bytes_read + signature.bytes_written
         return max(compute, moved / self.bandwidth_Bps) + self.launch_s
 
 
 _ASSUMED = "; efficiency 0.7 and launch of 5 us are assumed"
-GPUS = {
-    "gpu-a100-roofline": Roofline(
-        19.5e12,
-        0.7,
-        1.555e12,
-        5e-6,
-        "NVIDIA A100 40 GB data sheet: fp32 peak and memory bandwidth" + _ASSUMED,
-    ),
-    "gpu-t4-roofline": Roofline(
-        8.1e12,
-        0.7,
-        320e9,
-        5e-6,
-        "NVIDIA T4 data sheet: fp32 peak and memory bandwidth" + _ASSUMED,
-    ),
+# Name -> fp32 peak, bytes a second, data sheet. Matrix units are left out: the graphs are fp32.
+_SHEETS = {
+    "gpu-a100-roofline": (19.5e12, 1.555e12, "NVIDIA A100 40 GB"),
+    "gpu-h100-roofline": (66.9e12, 3.35e12, "NVIDIA H100 SXM 80 GB"),
+    "gpu-l4-roofline": (30.3e12, 300e9, "NVIDIA L4 24 GB"),
+    "gpu-p100-roofline": (9.3e12, 732e9, "NVIDIA P100 PCIe 16 GB"),
+    "gpu-t4-roofline": (8.1e12, 320e9, "NVIDIA T4 16 GB"),
+    "gpu-v100-roofline": (15.7e12, 900e9, "NVIDIA V100 SXM2 16 GB"),
 }
-"""Two unlike GPUs: one has 2.4 times the arithmetic of the other and 4.9 times the bandwidth."""
+GPUS = {
+    name: Roofline(
+        peak, 0.7, bandwidth, 5e-6, f"{sheet} data sheet: fp32 peak and memory bandwidth{_ASSUMED}"
+    )
+    for name, (peak, bandwidth, sheet) in _SHEETS.items()
+}
+"""GPUs of five generations: between them 8 times the arithmetic and 11 times the bandwidth."""
+
+DEVICES = GPUS | {
+    "chip-mcm-roofline": Roofline(
+        4e12,
+        0.5,
+        100e9,
+        1e-6,
+        "one chiplet of a multi-chip module of 36 with 4 T operations a second each and 100 GB/s"
+        " between chiplets (Simba, Shao et al., MICRO 2019; there 8-bit integers); efficiency 0.5,"
+        " the same bandwidth to its memory and launch of 1 us are assumed",
+    ),
+    "npu-edge-roofline": Roofline(
+        2e12,
+        0.6,
+        25.6e9,
+        20e-6,
+        "an edge accelerator with one LPDDR4-3200 channel of 64 bits (25.6 GB/s, JESD209-4); peak"
+        " of 2 TFLOP/s, efficiency 0.6, launch of 20 us and the set of operators are assumed",
+        supports=(
+            "aten.conv2d.", "aten.linear.", "aten.relu", "aten.hardtanh", "aten.hardswish",
+            "aten.hardsigmoid", "aten.sigmoid", "aten.max_pool2d.", "aten.avg_pool2d.",
+            "aten.adaptive_avg_pool2d.", "aten.add", "aten.mul", "aten.cat.", "aten.batch_norm.",
+            "aten.flatten.", "aten.mean.", "aten.pad.", "aten.constant_pad_nd.",
+        ),
+    ),
+}  # fmt: skip
+"""Every modelled device: the GPUs, a chiplet, and an accelerator that lacks many operators."""
 
 
 def roofline_device(
@@ -92,6 +123,7 @@ def roofline_device(
         format="placebench-device/1",
         name=name,
         kind="modelled",
-        provenance={"rule": RULE, "precision": "fp32", **asdict(roofline)},
-        times={key: Timing(t, t, t, 0) for key, t in times.items()},
+        provenance={"rule": RULE, "precision": "fp32"}
+        | {key: value for key, value in asdict(roofline).items() if value != ()},
+        times={key: None if t is None else Timing(t, t, t, 0) for key, t in times.items()},
     )
