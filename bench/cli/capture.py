@@ -99,7 +99,8 @@ def links(
     output: Output = None,
 ) -> None:
     """Time transfers between two processes, through shared memory and the loopback."""
-    from problems.capture.links import HOW, capture_links  # multiprocessing and sockets
+    from problems.capture.links import capture_links  # multiprocessing and sockets
+    from problems.capture.pings import HOW
 
     with _reported():
         for kind in kinds or list(HOW):

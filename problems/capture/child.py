@@ -9,18 +9,10 @@ import sys
 import tempfile
 from collections.abc import Callable
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
+from problems.capture.environment import measuring
 from problems.capture.machine import Disturbance
-
-# Memory that was freed stays in the heap: otherwise every large result faults its pages in anew,
-# which doubles the times of large activations. glibc reads these once, before Python runs.
-ENVIRONMENT = {
-    "MALLOC_MMAP_THRESHOLD_": str(4 << 30),
-    "MALLOC_TRIM_THRESHOLD_": str(8 << 30),
-    "MALLOC_TOP_PAD_": str(256 << 20),
-}
 
 
 def run(
@@ -45,13 +37,6 @@ def run(
     RuntimeError
         If the program fails; the end of its error output is in the message.
     """
-    root = str(Path(__file__).parents[2])
-    paths = [root, *filter(None, [os.environ.get("PYTHONPATH")])]
-    environment = os.environ | ENVIRONMENT | {
-        "OMP_NUM_THREADS": str(threads),
-        "MKL_NUM_THREADS": str(threads),
-        "PYTHONPATH": os.pathsep.join(paths),
-    }  # fmt: skip
     result: dict[str, Any] | None = None
     disturbance = Disturbance()
     before = os.times()
@@ -63,7 +48,7 @@ def run(
             stdout=subprocess.PIPE,
             stderr=errors,
             text=True,
-            env=environment,
+            env=measuring(threads),
         ) as process,
     ):
         assert process.stdin is not None

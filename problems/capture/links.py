@@ -7,32 +7,13 @@ receiver's.
 from __future__ import annotations
 
 import datetime
-import multiprocessing
-import random
-import socket
-import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from itertools import pairwise
-from multiprocessing.connection import Connection
-from multiprocessing.shared_memory import SharedMemory
 from statistics import median
-from typing import Any
 
 from problems.capture import Progress, machine, silent
-from problems.capture.ends import HEADER, End, SharedEnd, SocketEnd, ping, serve
+from problems.capture.pings import HOW, METHOD, SIZES, measure
 from problems.platform import AlphaBeta, LinkFile, LinkPoint
-
-SIZES = tuple(2**k for k in range(8, 27))
-HOW = {
-    "shm": "shared memory: copied in by the sender, out by the receiver, who spins",
-    "tcp-loopback": "TCP on the loopback without delay, the receiver sleeps until data come",
-}
-METHOD = (
-    "rounds over all sizes in random order, both directions in turn, small sizes up to 16 times "
-    "a round; min and median"
-)
-PATIENCE_S = 60.0  # for the other process to start
 
 
 def capture_links(
@@ -77,20 +58,7 @@ def capture_links(
         raise ValueError("a link needs two cores, one for each end")
     if not force:
         machine.require_quiet()
-    forth: dict[int, list[float]] = {n: [] for n in sizes}
-    back: dict[int, list[float]] = {n: [] for n in sizes}
-    order, shuffle, count = list(sizes), random.Random(0), 0
-    with _joined(kind, sizes[-1]) as (end, talk):
-        ping(end, talk, sizes[-1])  # touches every page once
-        start = time.perf_counter()
-        while count < 3 or time.perf_counter() - start < budget_s:
-            shuffle.shuffle(order)
-            for n in order:
-                there, here = ping(end, talk, n)
-                forth[n] += there
-                back[n] += here
-            count += 1
-            progress(min((time.perf_counter() - start) / budget_s, 1.0), f"{kind}: round {count}")
+    forth, back, count = measure(kind, budget_s, sizes, progress)
     forward, backward = (
         [LinkPoint(n, min(each), median(each)) for n, each in way.items()] for way in (forth, back)
     )
@@ -116,48 +84,3 @@ def summary(points: Sequence[LinkPoint]) -> AlphaBeta:
     first, last = points[0], points[-1]
     gained = max(last.min_s - first.min_s, 1e-12)
     return AlphaBeta(first.min_s, max(last.bytes - first.bytes, 1) / gained)
-
-
-@contextmanager
-def _joined(kind: str, most: int) -> Iterator[tuple[End, Connection]]:
-    """Open a near end whose far end runs in a process of its own."""
-    if kind == "shm":
-        memory = SharedMemory(create=True, size=HEADER + most)
-        try:
-            with _far_end(memory.name, most, lambda: SharedEnd(memory.name, 0, most)) as pair:
-                yield pair
-        finally:
-            memory.close()
-            memory.unlink()
-        return
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        server.settimeout(PATIENCE_S)
-        with _far_end(
-            server.getsockname(), most, lambda: SocketEnd(server.accept()[0], most)
-        ) as pair:
-            yield pair
-
-
-@contextmanager
-def _far_end(address: Any, most: int, near: Callable[[], End]) -> Iterator[tuple[End, Connection]]:
-    context = multiprocessing.get_context("spawn")
-    talk, theirs = context.Pipe()
-    process = context.Process(target=serve, args=(address, most, theirs), daemon=True)
-    process.start()
-    theirs.close()
-    try:
-        end = near()
-        try:
-            if not talk.poll(PATIENCE_S):
-                raise TimeoutError(f"the other end did not start within {PATIENCE_S:.0f} s")
-            talk.recv()  # "ready"
-            assert process.pid is not None
-            with machine.apart(process.pid):
-                yield end, talk
-        finally:
-            end.close()
-    finally:
-        talk.close()
-        process.join(5)
-        if process.is_alive():
-            process.kill()

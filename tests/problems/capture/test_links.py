@@ -9,7 +9,8 @@ import pytest
 
 from problems.capture import machine
 from problems.capture.ends import HEADER, SharedEnd, SharedMemory
-from problems.capture.links import HOW, capture_links, summary
+from problems.capture.links import capture_links, summary
+from problems.capture.pings import HOW
 from problems.platform import LinkPoint
 
 two_cores = pytest.mark.skipif(
