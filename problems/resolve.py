@@ -139,26 +139,36 @@ def _origin(part: DeviceFile | LinkFile) -> dict[str, Any]:
 def _times(
     graph: OpGraph, platform: Platform, devices: Mapping[str, DeviceFile], where: str
 ) -> np.ndarray:
-    time = np.zeros((graph.n, len(platform.devices)))
+    # One sum for each distinct operator and device file: of 100,000 nodes few hundred are unlike.
+    index: dict[tuple[str, ...], int] = {}
+    which = np.array([index.setdefault(each, len(index)) for each in graph.members], np.int64)
+    columns: dict[str, list[float]] = {}
     for k, device in enumerate(platform.devices):
         if device.device not in devices:
             raise FileError(
                 f"{where}: no device file {device.device!r}; there are"
                 f" {', '.join(sorted(devices)) or 'none'} - at `$.platform.devices[{k}].device`"
             )
-        table = devices[device.device].times
-        for v, members in enumerate(graph.members):
-            each: list[float] = []
-            for signature in members:
-                if signature not in table:
-                    raise FileError(
-                        f"{where}: device file {device.device!r} has no time for signature"
-                        f" {signature!r} of node {graph.names[v]!r} - at `$.times`"
-                    )
-                timing = table[signature]
-                each.append(math.inf if timing is None else timing.min_s)
-            time[v, k] = math.fsum(each)  # exact, so that digests agree across machines
-    return time
+        if device.device not in columns:
+            file = devices[device.device]
+            columns[device.device] = [_time(graph, file, members, where) for members in index]
+    table = np.array([columns[device.device] for device in platform.devices], float).T
+    return np.ascontiguousarray(table)[which]
+
+
+def _time(graph: OpGraph, file: DeviceFile, members: tuple[str, ...], where: str) -> float:
+    """Seconds of a node that executes `members`; inf where the device cannot run one of them."""
+    each: list[float] = []
+    for signature in members:
+        if signature not in file.times:
+            name = graph.names[graph.members.index(members)]
+            raise FileError(
+                f"{where}: device file {file.name!r} has no time for signature"
+                f" {signature!r} of node {name!r} - at `$.times`"
+            )
+        timing = file.times[signature]
+        each.append(math.inf if timing is None else timing.min_s)
+    return math.fsum(each)  # exact, so that digests agree across machines
 
 
 def _shared_weights(graph: OpGraph, rules: rules_.Rules) -> dict[str, np.ndarray]:
@@ -174,12 +184,14 @@ def _shared_weights(graph: OpGraph, rules: rules_.Rules) -> dict[str, np.ndarray
         node_bytes += graph.output_bytes
     # Weights with the same readers are one weight: fewer rows for every solver.
     together: dict[tuple[int, ...], int] = {}
+    own = [0] * graph.n
     for name, nodes in readers.items():
-        together[tuple(nodes)] = together.get(tuple(nodes), 0) + size[name]
-    several = sorted(nodes for nodes in together if len(nodes) > 1 and together[nodes])
-    for alone, count in together.items():
-        if len(alone) == 1:
-            node_bytes[alone[0]] += count
+        if len(nodes) == 1:
+            own[nodes[0]] += size[name]
+        else:
+            together[tuple(nodes)] = together.get(tuple(nodes), 0) + size[name]
+    node_bytes += np.array(own, np.int64)
+    several = sorted(nodes for nodes, count in together.items() if count)
     return {
         "node_bytes": node_bytes,
         "shared_ptr": np.cumsum([0, *map(len, several)]).astype(np.int64),
@@ -190,6 +202,8 @@ def _shared_weights(graph: OpGraph, rules: rules_.Rules) -> dict[str, np.ndarray
 
 def _groups(graph: OpGraph, rules: rules_.Rules) -> np.ndarray:
     """Number the colocation groups; groups that share a tied weight become one where asked."""
+    if not rules.colocate_tied and all(each is None for each in graph.colocate):
+        return np.arange(graph.n)
     parent = list(range(graph.n))
 
     def find(v: int) -> int:
@@ -212,8 +226,8 @@ def _groups(graph: OpGraph, rules: rules_.Rules) -> np.ndarray:
 
 def _refuse_unplaceable(graph: OpGraph, time: np.ndarray, group: np.ndarray, where: str) -> None:
     possible = np.ones((int(group.max()) + 1, time.shape[1]), bool)
-    for v in range(graph.n):
-        possible[group[v]] &= np.isfinite(time[v])
+    nodes = np.flatnonzero(~np.isfinite(time).all(axis=1))  # few, most often none
+    np.logical_and.at(possible, group[nodes], np.isfinite(time[nodes]))
     if possible.any(axis=1).all():
         return
     v = int(np.flatnonzero(~possible[group].any(axis=1))[0])
