@@ -11,6 +11,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import Any
 
+from problems.capture.cores import pin
 from problems.capture.environment import measuring
 from problems.capture.machine import Disturbance
 
@@ -54,7 +55,7 @@ def run(
         assert process.stdin is not None
         assert process.stdout is not None
         try:
-            _pin(process.pid, threads)
+            pin(process.pid, threads)
             with suppress(BrokenPipeError), process.stdin:  # it has failed: its code tells
                 json.dump(job | {"threads": threads}, process.stdin)
             for text in process.stdout:
@@ -73,9 +74,3 @@ def run(
     after = os.times()
     own = sum(after[:4]) - sum(before[:4])  # this process and the child that has just ended
     return result, disturbance.cores(own)
-
-
-def _pin(pid: int, threads: int) -> None:
-    """Keep the process on the first cores that this one may use, where the system can."""
-    if hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(pid, sorted(os.sched_getaffinity(0))[:threads])

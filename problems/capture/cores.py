@@ -31,6 +31,12 @@ def available_cores() -> int:
     return os.cpu_count() or 1
 
 
+def pin(pid: int, count: int) -> None:
+    """Keep a process on the first `count` cores that this one may use, where the system can."""
+    if hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(pid, sorted(os.sched_getaffinity(0))[:count])
+
+
 @contextmanager
 def apart(pid: int) -> Iterator[None]:
     """Keep this process and another one on cores of their own, where the system can."""
