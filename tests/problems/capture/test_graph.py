@@ -7,7 +7,8 @@ import pytest
 torch = pytest.importorskip("torch", reason="extra `capture` is not installed: no torch")
 
 from problems import files  # noqa: E402
-from problems.capture.graph import export_graph, module_path  # noqa: E402
+from problems.capture.graph import export_graph  # noqa: E402
+from problems.capture.trace import module_path  # noqa: E402
 from problems.graph import GraphFile, from_file  # noqa: E402
 
 nn = torch.nn
