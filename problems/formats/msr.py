@@ -1,0 +1,337 @@
+"""Read the JSON of the NeurIPS 2020 device-placement code (Tarnawski et al., arXiv 2006.16423).
+
+Times are milliseconds. `cost` is the time of a node's payload between an accelerator and host
+memory, so it is one number a node, written on every out-edge. Accelerators ("FPGAs") are alike,
+CPUs too and pay no transfers: a staged platform.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from decimal import Decimal
+from itertools import pairwise
+from typing import Any, Literal
+
+import msgspec
+
+from problems.builder import MOST_BYTES, Builder
+from problems.files import FileError
+from problems.formats.fuse import fuse
+from problems.formats.reading import (
+    Imported,
+    error,
+    seconds,
+    short,
+    typed_json,
+    unknown_keys,
+    whole_bytes,
+)
+
+FORMAT = "msr"
+CPU, FPGA, PORT = "cpu", "fpga", "port"
+# Out-edges of one node may differ by rounding, in the unit of the file.
+SAME_COST = Decimal("1e-6")
+# All transfers together against all accelerator compute: 1.2 to 13 in the public files, and a
+# thousandth of that where costs are in seconds.
+SLOW, FAST = 1e3, 1e-2
+
+Flag = Literal[0, 1] | bool
+
+
+class MsrNode(msgspec.Struct, frozen=True):
+    """A node as the file has it."""
+
+    id: int
+    cpuLatency: Decimal | None
+    fpgaLatency: Decimal | None
+    name: str | None = None
+    supportedOnFpga: Flag = True
+    isBackwardNode: Flag = False
+    colorClass: int | str | None = None
+    size: Decimal = Decimal(0)
+    layerId: Any = None
+
+
+class MsrEdge(msgspec.Struct, frozen=True):
+    """An edge as the file has it."""
+
+    sourceId: int
+    destId: int
+    cost: Decimal
+    size: Decimal | None = None
+
+
+class MsrFile(msgspec.Struct, frozen=True):
+    """The whole file."""
+
+    maxFPGAs: int
+    maxCPUs: int
+    nodes: list[MsrNode]
+    edges: list[MsrEdge]
+    maxSizePerFPGA: Decimal | None = None
+
+
+def read(
+    data: bytes,
+    where: str,
+    name: str,
+    *,
+    problem: str = "throughput",
+    contiguous: bool = False,
+    split_phases: bool = False,
+    cost_unit: str = "ms",
+    provenance: dict[str, Any] | None = None,
+) -> Imported:
+    """Import a file.
+
+    Parameters
+    ----------
+    data : bytes
+        Content of the file; `where` is how errors call it, `name` how the instance is called.
+    problem : {'throughput', 'latency'}
+        ``latency``: operator by operator, with one CPU of unlimited lanes (the published program
+        takes its CPU cores as unlimited there).
+    cost_unit : {'ms', 's'}
+        Unit of `cost`: as the published program takes it, or seconds, which the public layer
+        graphs for throughput were written in.
+
+    Raises
+    ------
+    FileError
+        On anything that has no meaning, with its place.
+    """
+    file = typed_json(data, MsrFile, where)
+    _check_graph(file, where)
+    rules: dict[str, Any] = {"memory": "weights"}
+    if problem == "throughput":
+        rules |= {"contiguous": True} if contiguous else {}
+        rules |= {"split_phases": True} if split_phases else {}
+    notes = unknown_keys(data, {"": MsrFile, "nodes": MsrNode, "edges": MsrEdge})
+    costs = _costs(file, where, cost_unit)
+    payload, points, coded = _payloads(file, costs)
+    origin = {
+        "format": FORMAT,
+        "sha256": hashlib.sha256(data).hexdigest(),
+        "cost_unit": cost_unit,
+        "payloads": "codes, one a transfer time" if coded else "bytes",
+        **(provenance or {}),
+    }
+    builder = Builder(name, problem=problem, rules=rules, provenance=origin)
+    _add_devices(builder, file, where, problem)
+    if file.maxFPGAs:
+        builder.add_link(PORT, points=points)
+    notes += _add_nodes(builder, file, payload, where)
+    names = _names(file.nodes)
+    for edge in file.edges:
+        builder.add_edge(names[edge.sourceId], names[edge.destId])
+    bundle = builder.build()
+    if problem == "throughput" and contiguous:
+        bundle, gone = fuse(bundle)
+        if gone:
+            notes.append(f"{gone} colour classes fused with others: a chain cannot separate them")
+    return Imported(bundle, notes + _doubts(file, costs))
+
+
+def _names(nodes: Sequence[MsrNode]) -> dict[int, str]:
+    """A unique name for every id: the file's own where they are unique."""
+    own = {node.id: node.name or str(node.id) for node in nodes}
+    if len(set(own.values())) < len(own):
+        own = {key: f"{key}:{name}" for key, name in own.items()}
+    return own
+
+
+def _check_graph(file: MsrFile, where: str) -> None:
+    if not file.nodes:
+        raise error(where, "no nodes", "$.nodes")
+    place: dict[int, int] = {}
+    for i, node in enumerate(file.nodes):
+        if node.id in place:
+            ids = {each.id for each in file.nodes}
+            what = f"id {short(node.id)} is that of node {place[node.id]}, too"
+            if len(ids) == 1:
+                what = f"all {len(file.nodes)} nodes have the id {short(node.id)}; number them"
+            raise error(where, what, f"$.nodes[{i}].id")
+        place[node.id] = i
+    seen: set[tuple[int, int]] = set()
+    for i, edge in enumerate(file.edges):
+        at = f"$.edges[{i}]"
+        for end in ("sourceId", "destId"):
+            if getattr(edge, end) not in place:
+                what = f"no node has the id {short(getattr(edge, end))}"
+                raise error(where, what, f"{at}.{end}")
+        u, v = edge.sourceId, edge.destId
+        pair = f"{short(u)} -> {short(v)}"
+        if u == v:
+            raise error(where, f"edge {pair} of a node to itself", at)
+        if (u, v) in seen:
+            raise error(where, f"edge {pair} is listed twice", at)
+        seen.add((u, v))
+        if file.nodes[place[u]].isBackwardNode and not file.nodes[place[v]].isBackwardNode:
+            raise error(where, f"edge {pair} goes from a backward node to a forward node", at)
+
+
+def _costs(file: MsrFile, where: str, unit: str) -> dict[int, float]:
+    """Seconds of each node's payload over the port; 0 for a node that nobody reads."""
+    raw: dict[int, Decimal] = {}
+    result = {node.id: 0.0 for node in file.nodes}
+    for i, edge in enumerate(file.edges):
+        at = f"$.edges[{i}].cost"
+        u = edge.sourceId
+        result[u] = seconds(edge.cost, where, at, milli=unit == "ms") if u not in raw else result[u]
+        first = raw.setdefault(u, edge.cost)
+        seconds(edge.cost, where, at)
+        if abs(edge.cost - first) > SAME_COST:
+            what = (
+                f"out-edges of node {short(u)} cost {short(first)} and {short(edge.cost)}; a"
+                " payload has one transfer time, whoever reads it"
+            )
+            raise error(where, what, at)
+    return result
+
+
+def _payloads(
+    file: MsrFile, costs: dict[int, float]
+) -> tuple[dict[int, int], list[tuple[int, float]], bool]:
+    """Payloads and the points of a link that gives exactly the costs.
+
+    The format has transfer times; bytes stand beside them on the edges in some files. Where every
+    node has one size there, and longer means slower, these are the payloads. Otherwise a payload
+    is a code: the rank of its cost.
+    """
+    given: dict[int, set[Decimal | None]] = {}
+    for edge in file.edges:
+        given.setdefault(edge.sourceId, set()).add(edge.size)
+    if all(len(sizes) == 1 and _is_whole(*sizes) for sizes in given.values()):
+        size = {u: int(next(iter(given[u])) or 0) if u in given else 0 for u in costs}
+        points = sorted({(size[u], costs[u]) for u in costs} | {(0, 0.0)})
+        if all(a < c and b < d for (a, b), (c, d) in pairwise(points)):
+            return size, points, False
+    ranked = sorted({0.0, *costs.values()})
+    code = {cost: i for i, cost in enumerate(ranked)}
+    return {u: code[cost] for u, cost in costs.items()}, list(enumerate(ranked)), True
+
+
+def _is_whole(size: Decimal | None) -> bool:
+    if size is None or not size.is_finite() or not 0 <= size <= MOST_BYTES:
+        return False
+    return size.adjusted() > -100 and size == size.to_integral_value()
+
+
+def _add_devices(builder: Builder, file: MsrFile, where: str, problem: str) -> None:
+    for key, count in (("maxFPGAs", file.maxFPGAs), ("maxCPUs", file.maxCPUs)):
+        if not 0 <= count <= 1000:
+            raise error(where, f"{short(count)} devices, not in 0..1000", f"$.{key}")
+    if not file.maxFPGAs + file.maxCPUs:
+        raise error(where, "no device at all", "$.maxFPGAs")
+    memory = None
+    if file.maxSizePerFPGA is not None:
+        memory = whole_bytes(file.maxSizePerFPGA, where, "$.maxSizePerFPGA")
+        memory -= memory > file.maxSizePerFPGA  # a limit is rounded down
+    for k in range(file.maxFPGAs):
+        builder.add_device(f"{FPGA}{k}", kind=FPGA, memory_bytes=memory, link=PORT)
+    if problem == "latency" and file.maxCPUs:
+        builder.add_device(CPU, host=True, unlimited=True)
+        return
+    for k in range(file.maxCPUs):
+        builder.add_device(f"{CPU}{k}", kind=CPU, host=True)
+
+
+def _add_nodes(builder: Builder, file: MsrFile, payload: dict[int, int], where: str) -> list[str]:
+    names = _names(file.nodes)
+    members: dict[int | str | None, int] = {}
+    for node in file.nodes:
+        members[node.colorClass] = members.get(node.colorClass, 0) + 1
+    broken = 0
+    for i, node in enumerate(file.nodes):
+        at = f"$.nodes[{i}]"
+        time: dict[str, float | None] = {}
+        if file.maxFPGAs:
+            time[FPGA] = _time(node.fpgaLatency, where, f"{at}.fpgaLatency", node.supportedOnFpga)
+        if file.maxCPUs:
+            time[CPU] = _time(node.cpuLatency, where, f"{at}.cpuLatency", True)
+        size = whole_bytes(node.size, where, f"{at}.size")
+        broken += size != node.size
+        shared = node.colorClass is not None and members[node.colorClass] > 1
+        builder.add_node(
+            names[node.id],
+            time,
+            output_bytes=payload[node.id],
+            weights=size,
+            phase="backward" if node.isBackwardNode else "forward",
+            colocate=f"class {short(node.colorClass, 80)}" if shared else None,
+            op=FORMAT,
+            signature=str(node.id),
+        )
+    return [f"{broken} sizes are no whole bytes: rounded up"] if broken else []
+
+
+def _time(value: Decimal | None, where: str, at: str, supported: bool) -> float | None:
+    # Of a node that is not supported, any number may stand in the file.
+    return seconds(value, where, at, milli=True) if supported and value is not None else None
+
+
+def _doubts(file: MsrFile, costs: dict[int, float]) -> list[str]:
+    """What is legal and was a mistake in files that others made of this format."""
+    notes = []
+    work = sum(float(n.fpgaLatency or 0) * 1e-3 for n in file.nodes if n.supportedOnFpga)
+    moved = sum(costs.values())
+    if file.maxFPGAs and file.edges and not moved:
+        notes.append("every transfer takes no time: were the edge costs left at zero?")
+    elif file.maxFPGAs and moved and work and not FAST < moved / work < SLOW:
+        unit = "s" if moved < work else "ms"
+        notes.append(
+            f"all transfers together take {moved / work:.2g} of the accelerators' compute time:"
+            f" are the costs in another unit? (--cost-unit {unit})"
+        )
+    return notes + _doubts_of_pairs(file)
+
+
+def _doubts_of_pairs(file: MsrFile) -> list[str]:
+    backward = {node.id: bool(node.isBackwardNode) for node in file.nodes}
+    colour = {n.id: n.colorClass for n in file.nodes if n.colorClass is not None}
+    forward_flow, same, other = set(), 0, 0
+    inner = [
+        (colour[e.sourceId], colour[e.destId], backward[e.sourceId])
+        for e in file.edges
+        if backward[e.sourceId] == backward[e.destId]
+        and e.sourceId in colour
+        and e.destId in colour
+        and colour[e.sourceId] != colour[e.destId]
+    ]
+    forward_flow = {(a, b) for a, b, is_backward in inner if not is_backward}
+    for a, b, is_backward in inner:
+        same += is_backward and (a, b) in forward_flow
+        other += is_backward and (b, a) in forward_flow
+    notes = []
+    if same > other:
+        notes.append(
+            f"{same} backward edges point the way of their forward partners; gradients flow the"
+            " other way (taken as they stand)"
+        )
+    held: dict[Any, list[Decimal]] = {}
+    for node in file.nodes:
+        if node.colorClass is not None:
+            held.setdefault((node.colorClass, bool(node.isBackwardNode)), []).append(node.size)
+    pairs = [
+        (sum(held[key, False]), sum(held[key, True]))
+        for key, is_backward in held
+        if is_backward and (key, False) in held
+    ]
+    lopsided = sum((a > 0) != (b > 0) for a, b in pairs)
+    if pairs and lopsided > len(pairs) / 2:
+        notes.append(
+            f"{lopsided} of {len(pairs)} classes with forward and backward nodes have sizes on one"
+            " side only: is memory missing on the other?"
+        )
+    return notes
+
+
+def ids(bundle_nodes: Sequence[Any], provenance: dict[str, Any]) -> dict[str, int] | None:
+    """Node name -> id in the file that a bundle was imported from; None for any other bundle."""
+    if provenance.get("format") != FORMAT:
+        return None
+    try:
+        return {node.name: int(node.signature) for node in bundle_nodes}
+    except (TypeError, ValueError):
+        raise FileError("the bundle says it is imported, but its signatures are no ids") from None
