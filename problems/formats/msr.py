@@ -27,6 +27,7 @@ from problems.formats.reading import (
     unknown_keys,
     whole_bytes,
 )
+from problems.graph import GraphFile
 
 FORMAT = "msr"
 CPU, FPGA, PORT = "cpu", "fpga", "port"
@@ -178,12 +179,12 @@ def _costs(file: MsrFile, where: str, unit: str) -> dict[int, float]:
     for i, edge in enumerate(file.edges):
         at = f"$.edges[{i}].cost"
         u = edge.sourceId
-        result[u] = seconds(edge.cost, where, at, milli=unit == "ms") if u not in raw else result[u]
-        first = raw.setdefault(u, edge.cost)
-        seconds(edge.cost, where, at)
-        if abs(edge.cost - first) > SAME_COST:
+        cost = seconds(edge.cost, where, at, milli=unit == "ms", hint="is it the right unit?")
+        if u not in raw:
+            raw[u], result[u] = edge.cost, cost
+        elif abs(edge.cost - raw[u]) > SAME_COST:
             what = (
-                f"out-edges of node {short(u)} cost {short(first)} and {short(edge.cost)}; a"
+                f"out-edges of node {short(u)} cost {short(raw[u])} and {short(edge.cost)}; a"
                 " payload has one transfer time, whoever reads it"
             )
             raise error(where, what, at)
@@ -327,11 +328,17 @@ def _doubts_of_pairs(file: MsrFile) -> list[str]:
     return notes
 
 
-def ids(bundle_nodes: Sequence[Any], provenance: dict[str, Any]) -> dict[str, int] | None:
-    """Node name -> id in the file that a bundle was imported from; None for any other bundle."""
-    if provenance.get("format") != FORMAT:
+def ids(graph: GraphFile) -> dict[str, int] | None:
+    """Node name -> id in the file that a graph was imported from; None for any other graph.
+
+    Raises
+    ------
+    FileError
+        If the graph says so, but its signatures are no ids.
+    """
+    if graph.provenance.get("format") != FORMAT:
         return None
     try:
-        return {node.name: int(node.signature) for node in bundle_nodes}
-    except (TypeError, ValueError):
-        raise FileError("the bundle says it is imported, but its signatures are no ids") from None
+        return {node.name: int(node.signature or "") for node in graph.nodes}
+    except ValueError:
+        raise FileError(f"{graph.name}: signatures of an {FORMAT} graph must be ids") from None

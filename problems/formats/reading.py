@@ -148,7 +148,14 @@ def error(where: str, what: str, at: str) -> FileError:
     return FileError(f"{where}: {what} - at `{at}`")
 
 
-def seconds(value: Decimal | int, where: str, at: str, *, milli: bool = False) -> float:
+def seconds(
+    value: Decimal | int,
+    where: str,
+    at: str,
+    *,
+    milli: bool = False,
+    hint: str = "say null where an operator cannot run",
+) -> float:
     """A time in seconds, from seconds or milliseconds, rounded once.
 
     Raises
@@ -162,8 +169,7 @@ def seconds(value: Decimal | int, where: str, at: str, *, milli: bool = False) -
     if result < 0:
         raise error(where, f"a time of {short(value)} {unit}", at)
     if result >= FORBIDDING_S:
-        what = f"a time of {short(value)} {unit}; say null where an operator cannot run"
-        raise error(where, what, at)
+        raise error(where, f"a time of {short(value)} {unit}; {hint}", at)
     return result + 0.0  # no negative zero
 
 
