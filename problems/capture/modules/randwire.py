@@ -1,4 +1,4 @@
-"""Randomly wired networks of Xie et al., arXiv 1904.01569, small regime (C = 78, 32 nodes)."""
+"""Randomly wired networks of Xie et al., arXiv 1904.01569: small regime (C = 78) and regular."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ import torch
 from torch import Tensor, nn
 
 Rule = Literal["ws", "er", "ba"]
+NODES = 32  # of a stage
 
 
-def random_edges(rule: Rule, seed: int, n: int = 32) -> list[tuple[int, int]]:
+def random_edges(rule: Rule, seed: int, n: int = NODES) -> list[tuple[int, int]]:
     """Edges (u, v), u < v, of a connected random graph on n nodes.
 
     ``ws``: Watts-Strogatz (4, 0.75); ``er``: Erdos-Renyi (0.2), drawn again with the next seed
@@ -31,16 +32,20 @@ def random_edges(rule: Rule, seed: int, n: int = 32) -> list[tuple[int, int]]:
 
 
 class RandWire(nn.Module):
-    """Two plain convolutions, three random stages, classifier.
+    """Plain convolutions, random stages, classifier: table 1 of the paper.
+
+    With three seeds the small regime: two plain convolutions, stages of C, 2C and 4C channels.
+    With four the regular one: one plain convolution, stages of C, 2C, 4C and 8C channels, the
+    first of them with half as many nodes.
 
     Parameters
     ----------
     rule : {'ws', 'er', 'ba'}
         Random graph model of the stages.
-    seeds : tuple of int, length 3
+    seeds : tuple of int, length 3 or 4
         Seed of each stage's graph.
     channels : int
-        C of the paper: the stages have C, 2C and 4C channels.
+        C of the paper.
     """
 
     def __init__(
@@ -50,14 +55,19 @@ class RandWire(nn.Module):
         self.conv1 = nn.Sequential(
             nn.Conv2d(3, channels // 2, 3, 2, 1, bias=False), nn.BatchNorm2d(channels // 2)
         )
-        self.conv2 = nn.Sequential(
-            nn.ReLU(),
-            nn.Conv2d(channels // 2, channels, 3, 2, 1, bias=False),
-            nn.BatchNorm2d(channels),
-        )
-        widths = [channels, channels, 2 * channels, 4 * channels]
+        regular = len(seeds) == 4
+        widths = [channels * 2**i for i in range(len(seeds))]
+        self.conv2: nn.Module = nn.Identity()
+        if not regular:
+            self.conv2 = nn.Sequential(
+                nn.ReLU(),
+                nn.Conv2d(channels // 2, channels, 3, 2, 1, bias=False),
+                nn.BatchNorm2d(channels),
+            )
+        inputs = [channels // 2 if regular else channels, *widths]
+        sizes = [NODES // 2 if regular else NODES] + [NODES] * (len(seeds) - 1)
         self.stages = nn.ModuleList(
-            Stage(random_edges(rule, seed), widths[i], widths[i + 1])
+            Stage(random_edges(rule, seed, sizes[i]), inputs[i], widths[i])
             for i, seed in enumerate(seeds)
         )
         self.conv5 = nn.Sequential(
