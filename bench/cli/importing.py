@@ -9,6 +9,7 @@ from typing import Annotated, Any, Optional
 import typer
 
 from bench.cli import UsageError
+from bench.cli.import_aiconfigurator import aiconfigurator
 
 app = typer.Typer(
     name="import",
@@ -19,6 +20,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.command("aiconfigurator")(aiconfigurator)
 
 
 class TimeUnit(StrEnum):
