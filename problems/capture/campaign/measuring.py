@@ -1,0 +1,264 @@
+"""How one step of a campaign is measured: child processes, retries, and what is kept of them."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from statistics import median
+from typing import Any
+
+from problems.capture.campaign.children import Launch, launch
+from problems.capture.campaign.plan import LEAST_S, Step
+from problems.capture.campaign.signatures import Work
+from problems.capture.cuda import METHOD as CUDA_METHOD
+from problems.capture.cuda_links import SIZES
+
+RETRIES = 8
+"""Most signatures that may end a card's context before the step is given up."""
+KEEP_S = 10.0
+"""Results of a step on a card are written every so many seconds; the host is idle then."""
+ROUNDS_S = 6.0
+"""A first look at a signature on the CPU takes so many calls: one or two first ones, three rounds,
+and making its arguments."""
+MEMORY = 0.25
+"""Part of the machine's memory that the arguments of one process may take."""
+CPU_METHOD = (
+    "every signature replayed on random tensors, in rounds over all those of a process in random "
+    "order; wall time; min, median and max over all rounds, first call of each process left out"
+)
+
+Keep = Callable[[dict[str, Any]], None]
+
+
+@dataclass
+class Means:
+    """What a step has to work with.
+
+    Attributes
+    ----------
+    works : mapping
+        Signatures to measure, in this order.
+    startup_s : float
+        How long a process needs to import torch and reach the card: measured, not assumed.
+    """
+
+    works: Mapping[str, Work]
+    startup_s: float = 0.0
+    seed: int = 0
+    launch: Launch = launch
+    clock: Callable[[], float] = time.monotonic
+    sizes: tuple[int, ...] = SIZES
+
+
+@dataclass
+class Samples:
+    """Times of one device so far."""
+
+    method: str
+    times: dict[str, list[float]] = field(default_factory=dict)
+    dispatch: dict[str, list[float]] = field(default_factory=dict)
+    failed: dict[str, str] = field(default_factory=dict)
+    info: dict[str, Any] = field(default_factory=dict)
+    trouble: str = ""
+
+    def data(self) -> dict[str, Any]:
+        """As it is written: [min, median, max, count] a signature; dispatch [min, median]."""
+        data: dict[str, Any] = {
+            "method": self.method,
+            "times": {
+                key: [min(each), median(each), max(each), len(each)]
+                for key, each in sorted(self.times.items())
+                if each
+            },
+            "failed": dict(sorted(self.failed.items())),
+            "info": self.info,
+        }
+        if self.dispatch:
+            data["dispatch"] = {
+                key: [min(each), median(each)] for key, each in sorted(self.dispatch.items())
+            }
+        if self.trouble:
+            data["trouble"] = self.trouble
+        return data
+
+
+def measure(step: Step, means: Means, until: float, latest: float, keep: Keep) -> dict[str, Any]:
+    """Measure a step.
+
+    Parameters
+    ----------
+    until : float
+        When it should end, on the clock of `means`.
+    latest : float
+        When it is ended.
+    keep : callable
+        Given the result so far, now and then.
+
+    Returns
+    -------
+    dict
+        The result; ``trouble`` says what went wrong, if anything.
+    """
+    how = {"cuda": _cuda, "cpu": _cpu, "copy": _link, "ping": _link}[step.kind]
+    return how(step, means, until, latest, keep)
+
+
+def _cuda(step: Step, means: Means, until: float, latest: float, keep: Keep) -> dict[str, Any]:
+    samples = Samples(CUDA_METHOD)
+    kept = means.clock()
+    begun, rounds = "", 0
+    poisoned: list[tuple[str, str]] = []
+
+    def hear(line: dict[str, Any]) -> None:
+        nonlocal begun, rounds, kept
+        if "begin" in line:
+            begun = line["begin"]
+        elif "times" in line:
+            rounds += 1
+            for key, (card_s, host_s) in line["times"].items():
+                samples.times.setdefault(key, []).append(card_s)
+                samples.dispatch.setdefault(key, []).append(host_s)
+            if means.clock() - kept > KEEP_S:
+                keep(samples.data())
+                kept = means.clock()
+        elif "poisoned" in line:
+            poisoned.append((line["poisoned"], line["why"]))
+        else:
+            samples.failed |= line.get("failed", {})
+            samples.info |= line.get("info", {})
+
+    for attempt in range(RETRIES + 1):
+        seconds = until - means.clock()
+        if attempt and seconds < LEAST_S + means.startup_s:
+            break
+        begun, rounds, samples.trouble = "", 0, ""
+        poisoned.clear()
+        table = {k: w.replay for k, w in means.works.items() if k not in samples.failed}
+        job = step.job | {
+            "signatures": table,
+            "budget_s": max(seconds - means.startup_s, LEAST_S / 2),
+            "seed": means.seed + attempt,
+        }
+        ending = means.launch(
+            "problems.capture.cuda_replay", job, None, latest - means.clock(), hear
+        )
+        samples.trouble = ending.why
+        if poisoned:
+            samples.failed |= {key: f"ends the context: {why}" for key, why in poisoned}
+        elif ending.code != 0 and not ending.stopped and begun and not rounds:
+            samples.failed[begun] = f"ends the process: {ending.why}"
+        else:
+            break
+        samples.trouble = f"{len(samples.failed)} signatures cannot run"
+    for key in samples.failed:  # measured before it failed: not to be relied on
+        samples.times.pop(key, None)
+        samples.dispatch.pop(key, None)
+    return samples.data()
+
+
+def _cpu(step: Step, means: Means, until: float, latest: float, keep: Keep) -> dict[str, Any]:
+    samples = Samples(CPU_METHOD)
+    threads: int = step.job["threads"]
+    pending = dict(means.works)
+    speed = threads**-0.7  # seconds per second of the rough estimate; measured as it goes
+    processes = 0
+    while pending and means.clock() < latest:
+        left = until - means.clock() - means.startup_s
+        least = {key: ROUNDS_S * work.core_s() for key, work in pending.items()}
+        if not processes and sum(least.values()) * speed < left / 3 and _fits(pending):
+            # Where a process has its memory shifts some times for as long as it lives.
+            for seed in range(3):
+                last = (until - means.clock()) / (3 - seed) - means.startup_s
+                _replay(pending, threads, means, last, latest, seed, samples)
+                keep(samples.data())
+            processes = 3
+            break
+        # The first process is a small one, to see how fast this machine is.
+        chunk = _chunk(pending, least, speed, max(left / (4 if processes else 8), LEAST_S / 2))
+        if not chunk or (processes and left < LEAST_S):
+            break
+        planned = sum(least[key] for key in chunk)
+        share = left * min(1.0, planned / sum(least.values()))
+        begin = means.clock()
+        told = _replay(chunk, threads, means, max(share, planned * speed), latest, 0, samples)
+        processes += 1
+        taken = (means.clock() - begin - means.startup_s) / planned
+        speed = max(speed, 0.5 * taken) if told else max(2 * speed, taken)
+        for key in chunk:
+            del pending[key]
+        keep(samples.data())
+    samples.info["processes"] = processes
+    return samples.data()
+
+
+def _replay(
+    chunk: Mapping[str, Work],
+    threads: int,
+    means: Means,
+    budget_s: float,
+    latest: float,
+    seed: int,
+    samples: Samples,
+) -> bool:
+    """Measure some signatures in one process; whether it came to an end."""
+    job = {
+        "signatures": {key: work.replay for key, work in chunk.items()},
+        "budget_s": max(budget_s, 0.1),
+        "seed": means.seed + seed,
+    }
+    result: dict[str, Any] = {}
+
+    def hear(line: dict[str, Any]) -> None:
+        result.update(line.get("result", {}))
+
+    # Its last round may be long: others' time is not eaten up by more than as much again.
+    seconds = min(2 * (budget_s + means.startup_s) + 5, latest - means.clock())
+    ending = means.launch("problems.capture.replay", job, threads, seconds, hear)
+    samples.trouble = ending.why or samples.trouble
+    for key, each in result.get("samples", {}).items():
+        samples.times.setdefault(key, []).extend(each)
+    samples.failed |= result.get("failed", {})
+    return bool(result)
+
+
+def _chunk(
+    pending: Mapping[str, Work], least: Mapping[str, float], speed: float, limit_s: float
+) -> dict[str, Work]:
+    """The first signatures that take no longer than `limit_s` together and fit the memory."""
+    chunk: dict[str, Work] = {}
+    used = held = 0.0
+    for key, work in pending.items():
+        used += least[key] * speed
+        held += work.held
+        if used > limit_s or held > MEMORY * _memory():
+            break
+        chunk[key] = work
+    return chunk
+
+
+def _fits(works: Mapping[str, Work]) -> bool:
+    return sum(work.held for work in works.values()) <= MEMORY * _memory()
+
+
+def _memory() -> float:
+    return float(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+
+
+def _link(step: Step, means: Means, until: float, latest: float, keep: Keep) -> dict[str, Any]:
+    module = "cuda_links" if step.kind == "copy" else "campaign.pinger"
+    result: dict[str, Any] = {}
+
+    def hear(line: dict[str, Any]) -> None:
+        result.update(line.get("result", {}))
+
+    startup = means.startup_s if step.kind == "copy" else 1.0
+    job = step.job | {
+        "sizes": list(means.sizes),
+        "budget_s": max(until - means.clock() - startup, 0.1),
+    }
+    ending = means.launch(f"problems.capture.{module}", job, None, latest - means.clock(), hear)
+    if ending.why or not result:
+        result["trouble"] = ending.why or "said nothing"
+    return result

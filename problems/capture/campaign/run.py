@@ -1,0 +1,180 @@
+"""The campaign itself: steps one after the other until the deadline, each kept when it is done."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import platform
+import sys
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+from problems.capture.campaign.children import Launch, launch
+from problems.capture.campaign.folder import FORMAT, STATE, Folder
+from problems.capture.campaign.measuring import Means, measure
+from problems.capture.campaign.plan import LEAST_S, Step, share_s, steps
+from problems.capture.campaign.signatures import Work
+from problems.capture.cores import available_cores, cpu_model
+from problems.capture.cuda_links import SIZES
+
+RESERVE = 0.02
+"""Part of the time that is left to the end: for writing, and for what ends late."""
+SURVEY = 0.3
+"""Most of the time that the survey may take."""
+
+Tell = Callable[[float, str], None]
+
+
+def campaign(
+    out: str | Path,
+    works: Mapping[str, Work],
+    deadline_s: float = 480.0,
+    *,
+    only: list[str] | None = None,
+    seed: int = 0,
+    sizes: tuple[int, ...] = SIZES,
+    tell: Tell = lambda fraction, message: None,
+    launch: Launch = launch,
+    clock: Callable[[], float] = time.monotonic,
+    cores: int | None = None,
+) -> dict[str, Any]:
+    """Measure everything this machine offers.
+
+    Parameters
+    ----------
+    out : path
+        Folder of the results, written as they come: at most 8 files, each under 16 MiB.
+    works : mapping
+        Signatures to measure; see :func:`problems.capture.campaign.signatures.read`.
+    deadline_s : float
+        Seconds after which it has ended.
+    only : list of str, optional
+        Names of steps; the others are left out.
+    tell : callable
+        Told the fraction of the time that is gone, and what is being done.
+    launch, clock, cores
+        How programs are run, the time, and the cores there are; for tests.
+
+    Returns
+    -------
+    dict
+        What ``campaign.json`` holds: machine, and how each step ended.
+
+    Raises
+    ------
+    ValueError
+        On a deadline too short for anything, or an unknown step.
+    FolderError
+        If the folder holds other files.
+    """
+    if deadline_s < LEAST_S:
+        raise ValueError(f"a campaign needs {LEAST_S:.0f} seconds or more")
+    start = clock()
+    end = start + deadline_s * (1 - RESERVE)
+    folder = Folder(out)
+    cores = cores or available_cores()
+    tell(0.0, "what this machine offers")
+    means = Means(works, 0.0, seed, launch, clock, sizes)
+    survey = _survey(means, SURVEY * deadline_s)
+    plan = steps(survey, cores)
+    known = [step.name for step in plan]
+    if only is not None:
+        unknown = [name for name in only if name not in known]
+        if unknown:
+            raise ValueError(f"no step {unknown[0]!r} here; the steps are {', '.join(known)}")
+        plan = [step for step in plan if step.name in only]
+    state: dict[str, Any] = {
+        "format": FORMAT,
+        "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
+        "deadline_s": deadline_s,
+        "signatures": len(works),
+        "seed": seed,
+        "startup_s": round(means.startup_s, 2),
+        "machine": machine(cores),
+        "survey": survey,
+        "steps": [_entry(step) for step in plan],
+    }
+    folder.write(STATE, state)
+    files: dict[str, dict[str, Any]] = {}
+    for i, step in enumerate(plan):
+        entry = state["steps"][i]
+        if step.skip:
+            continue
+        left = [each for each in plan[i:] if not each.skip]
+        begin = clock()
+        budget = share_s(left, end - begin)
+        if budget < LEAST_S + means.startup_s:
+            entry |= {"state": "skipped", "why": f"{max(budget, 0):.1f} s were left for it"}
+            folder.write(STATE, state)
+            continue
+        tell((begin - start) / deadline_s, f"{step.name}, for {budget:.0f} s")
+        entry |= {"state": "running", "budget_s": round(budget, 2)}
+        content = files.setdefault(step.file, {"format": FORMAT, "steps": {}})
+
+        def keep(
+            data: dict[str, Any], content: dict[str, Any] = content, step: Step = step
+        ) -> None:
+            content["steps"][step.name] = step.job | data
+            folder.write(step.file, content)
+
+        # One step may run over, by half its own time; the steps after it still get most of theirs.
+        latest = min(begin + 1.5 * budget + 2, end)
+        data = measure(step, means, begin + budget, latest, keep)
+        keep(data)
+        entry |= {"seconds": round(clock() - begin, 2)} | _outcome(data, len(works))
+        folder.write(STATE, state)
+    state["seconds"] = round(clock() - start, 2)
+    folder.write(STATE, state)
+    tell(1.0, "done")
+    return state
+
+
+def machine(cores: int) -> dict[str, Any]:
+    """Processor, cores, memory, system and load of this machine."""
+    return {
+        "cpu": cpu_model(),
+        "cores": cores,
+        "memory_bytes": os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"),
+        "os": f"{platform.system()} {platform.release()}",
+        "python": sys.version.split()[0],
+        "load_before": round(os.getloadavg()[0], 2),
+    }
+
+
+def _survey(means: Means, seconds: float) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+
+    def hear(line: dict[str, Any]) -> None:
+        found.update(line.get("result", {}))
+
+    begin = means.clock()
+    ending = means.launch("problems.capture.cuda_survey", {}, None, seconds, hear)
+    means.startup_s = means.clock() - begin
+    if not found:
+        return {"cards": [], "why": f"no survey of the cards: {ending.why or 'it said nothing'}"}
+    return found
+
+
+def _entry(step: Step) -> dict[str, Any]:
+    entry: dict[str, Any] = {"name": step.name, "file": step.file}
+    return entry | ({"state": "skipped", "why": step.skip} if step.skip else {"state": "waiting"})
+
+
+def _outcome(data: dict[str, Any], signatures: int) -> dict[str, Any]:
+    """How a step ended: `done`, `partial` or `failed`."""
+    why = {"why": data["trouble"]} if data.get("trouble") else {}
+    if "times" in data:
+        reached, failed = len(data["times"]), len(data["failed"])
+        if not reached:
+            return {"state": "failed", "reached": 0, "failed": failed} | why
+        whole = reached + failed >= signatures
+        rounds = [each[3] for each in data["times"].values()]
+        return {
+            "state": "done" if whole else "partial",
+            "reached": reached,
+            "failed": failed,
+            "rounds": [min(rounds), max(rounds)],
+        } | why
+    return {"state": "done" if data.get("forward") else "failed"} | why
