@@ -8,7 +8,7 @@ knowing without loading anything: digests, sizes, the best single device against
 from __future__ import annotations
 
 import difflib
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -17,6 +17,7 @@ import msgspec
 from problems import files, resolve
 from problems import graph as graphs
 from problems.files import FileError
+from problems.generate import scaling
 from problems.instance import Bundle, Instance, InstanceSpec
 from problems.platform import DeviceFile, LinkFile, Platform, link_names
 
@@ -149,22 +150,36 @@ class Library:
         return Bundle(
             format="placebench-bundle/1",
             instance=spec,
-            graph=self._file("graph", spec.graph, graphs.GraphFile),
+            graph=(
+                scaling.to_file(self.graph(spec.graph))
+                if spec.graph in self.generated()
+                else self._file("graph", spec.graph, graphs.GraphFile)
+            ),
             platform=platform,
-            devices={d.device: self.device(d.device) for d in platform.devices},
-            links={name: self.link(name) for name in sorted(link_names(platform))},
+            devices=self._devices(platform),
+            links=self._links(platform),
         )
 
     def resolve(self, spec: InstanceSpec) -> Instance:
         """Put the parts that `spec` names together."""
-        bundle = self.bundle(spec)
-        graph = self.graph(spec.graph)
-        where = str(self.root)
-        return resolve.resolve(spec, graph, bundle.platform, bundle.devices, bundle.links, where)
+        graph, platform = self.graph(spec.graph), self.platform(spec.platform)
+        devices, links = self._devices(platform), self._links(platform)
+        return resolve.resolve(spec, graph, platform, devices, links, str(self.root))
 
     def graph(self, name: str) -> graphs.OpGraph:
-        """A graph, validated."""
-        return _graph(self._path("graph", name))
+        """A graph, read and validated, or generated."""
+        how = self.generated().get(name)
+        return _graph(self._path("graph", name)) if how is None else _generated(self.root, name)
+
+    def generated(self) -> dict[str, scaling.Generated]:
+        """How the generated graphs are made, by name; empty where there are none."""
+        return _how(self.root / "generated.json")
+
+    def _devices(self, platform: Platform) -> dict[str, DeviceFile]:
+        return {d.device: self.device(d.device) for d in platform.devices}
+
+    def _links(self, platform: Platform) -> dict[str, LinkFile]:
+        return {name: self.link(name) for name in sorted(link_names(platform))}
 
     def device(self, name: str) -> DeviceFile:
         """A device file."""
@@ -191,7 +206,8 @@ class Library:
             path = self.folder(kind) / f"{name}{ending}"
             if path.exists():
                 return path
-        raise FileError(f"unknown {kind} {name!r}; there are {', '.join(self.names(kind))}")
+        there = self.names(kind) + (sorted(self.generated()) if kind == "graph" else [])
+        raise FileError(f"unknown {kind} {name!r}; there are {', '.join(there)}")
 
     def _file(self, kind: str, name: str, type_: type[T]) -> T:
         hashable: Any = type_  # to the cache's annotations an open type variable is not
@@ -207,3 +223,21 @@ def _read(path: Path, type_: type[Any]) -> Any:
 @cache
 def _graph(path: Path) -> graphs.OpGraph:
     return graphs.from_file(_read(path, graphs.GraphFile), str(path))
+
+
+@cache
+def _how(path: Path) -> dict[str, scaling.Generated]:
+    return files.read(path, scaling.GeneratedFile).graphs if path.exists() else {}
+
+
+@lru_cache(maxsize=2)  # large ones take 50 MB, and instances of one graph follow one another
+def _generated(root: Path, name: str) -> graphs.OpGraph:
+    library = Library(root)
+    how = library.generated()[name]
+    for each in how.palette:
+        if each in library.generated():
+            raise FileError(
+                f"{root / 'generated.json'}: {each!r} is generated itself; a palette is of captured"
+                f" graphs - at `$.graphs[{name!r}].palette`"
+            )
+    return scaling.generate(name, how, [library.graph(each) for each in how.palette])

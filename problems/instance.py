@@ -151,7 +151,7 @@ class Instance:
             array = getattr(self, name)
             little = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
             state.update(f"\n{name} {little.dtype.str} {little.shape}\n".encode())
-            state.update(little.reshape(-1).view(np.uint8))  # its bytes, not copied
+            state.update(little.reshape(-1).view(np.uint8).data)  # bytes, not copied
         return state.hexdigest()
 
     @cached_property
