@@ -173,6 +173,22 @@ def seconds(
     return result + 0.0  # no negative zero
 
 
+def number(token: str, where: str, at: str) -> Decimal:
+    """The number that some text says, with all its digits.
+
+    Raises
+    ------
+    FileError
+        If it says none.
+    """
+    try:
+        if not token.strip().isascii() or "_" in token:
+            raise ValueError
+        return Decimal(token.strip())
+    except (ValueError, decimal.InvalidOperation):
+        raise error(where, f"{short(token)!r} is not a number", at) from None
+
+
 def whole_bytes(value: Decimal | int, where: str, at: str) -> int:
     """A number of bytes; a fraction counts as one byte more.
 
