@@ -26,6 +26,10 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
+SPECS = (
+    "cpu:N, N threads on N cores; cuda:[Nsm:]PRECISION, a card or N multiprocessors of it in "
+    "fp32, tf32 or bf16."
+)
 Budget = Annotated[float, typer.Option("--budget", help="Seconds of measurement.", min=1.0)]
 Force = Annotated[bool, typer.Option("--force", help="Measure on a busy machine, too.")]
 Name = Annotated[str | None, typer.Option("--name", help="Name of the file, without ending.")]
@@ -55,7 +59,7 @@ def graph(
 
 @app.command("device")
 def device(
-    spec: Annotated[str, typer.Argument(metavar="SPEC", help="cpu:N, N threads on N cores.")],
+    spec: Annotated[str, typer.Argument(metavar="SPEC", help=SPECS)],
     budget: Budget = 60.0,
     name: Name = None,
     graphs: Annotated[
@@ -69,21 +73,27 @@ def device(
 ) -> None:
     """Time every operator signature of the graphs on a device of this machine."""
     # measuring itself runs in a child process; here psutil is all it takes
+    from problems.capture.cuda_device import capture_cuda
     from problems.capture.device import capture_device
 
     with _reported():
         signatures = collect_signatures(graphs or (ROOT / "graphs").glob("*.json.gz"))
         with _progress() as progress:
-            file = capture_device(
-                spec,
-                signatures,
-                budget,
-                name=name,
-                seed=seed,
-                processes=processes,
-                force=force,
-                progress=progress,
-            )
+            if spec.startswith("cuda"):
+                file = capture_cuda(
+                    spec, signatures, budget, name=name, seed=seed, progress=progress
+                )
+            else:
+                file = capture_device(
+                    spec,
+                    signatures,
+                    budget,
+                    name=name,
+                    seed=seed,
+                    processes=processes,
+                    force=force,
+                    progress=progress,
+                )
         for key, why in file.provenance.get("failed", {}).items():
             typer.echo(f"{signatures[key].op} ({key}) cannot run here: {why}", err=True)
         _write(output or ROOT / "devices", f"{file.name}.json.gz", file)
@@ -107,6 +117,62 @@ def links(
             with _progress() as progress:
                 file = capture_links(kind, budget, force=force, progress=progress)
             _write(output or ROOT / "links", f"{file.name}.json", file)
+
+
+@app.command("campaign")
+def campaign(
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="Folder for at most 8 files.")],
+    deadline: Annotated[float, typer.Option(help="Seconds after which it has ended.")] = 480.0,
+    job: Annotated[
+        list[Path] | None,
+        typer.Option("--job", help="Graph or job file, repeatable; default: the library's graphs."),
+    ] = None,
+    only: Annotated[
+        list[str] | None, typer.Option("--only", help="Step, repeatable; default: all there are.")
+    ] = None,
+    rounds: Annotated[
+        int | None, typer.Option(help="Most rounds of a process, for a quick look.", min=1)
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Of values and order.")] = 0,
+    adopted: Annotated[
+        Path | None, typer.Option("--adopt", help="Folder to adopt the results into at the end.")
+    ] = None,
+) -> None:
+    """Measure everything this machine offers: cards, shares of them, threads, links."""
+    from problems.capture.campaign import adopt, run, signatures  # only what is asked for
+
+    with _reported():
+        works = signatures.read(job or sorted((ROOT / "graphs").glob("*.json.gz")))
+        with _progress() as progress:
+            state = run.campaign(
+                out, works, deadline, only=only, rounds=rounds, seed=seed, tell=progress
+            )
+        for line in run.summary(state):
+            typer.echo(line)
+        if adopted is not None:
+            for path in adopt.write(adopt.adopt(out), adopted):
+                typer.echo(str(path))
+        if not any(step["state"] in ("done", "partial") for step in state["steps"]):
+            raise typer.Exit(FAILED)
+
+
+@app.command("adopt")
+def adopt_campaign(
+    campaign: Annotated[Path, typer.Argument(metavar="OUT", help="Folder of a campaign.")],
+    name: Annotated[
+        str | None, typer.Option("--name", help="First part of all names; default: card and CPU.")
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="Root of a library; default: that of the suite."),
+    ] = None,
+) -> None:
+    """Turn what a campaign measured into device, link and platform files."""
+    from problems.capture.campaign import adopt  # only what is asked for
+
+    with _reported():
+        for path in adopt.write(adopt.adopt(campaign, name), output or ROOT):
+            typer.echo(str(path))
 
 
 def _write(folder: Path, name: str, file: object) -> None:

@@ -17,7 +17,6 @@ from typing import Any
 
 import torch
 
-SIZES = tuple(2**k for k in range(8, 27))
 HOW = {
     "pinned": "copies between the card and page-locked host memory",
     "pageable": "copies between the card and pageable host memory",
@@ -60,8 +59,12 @@ def measure(
     ends = devices or (f"cuda:{card}", f"cuda:{job['other']}" if link == "peer" else "cpu")
     cuda.set_device(card)
     near = torch.ones(job["sizes"][-1], dtype=torch.uint8, device=ends[0])
+    # Without a card there is no page-locked memory, nor in tests.
     far = torch.ones(
-        job["sizes"][-1], dtype=torch.uint8, device=ends[1], pin_memory=link == "pinned"
+        job["sizes"][-1],
+        dtype=torch.uint8,
+        device=ends[1],
+        pin_memory=link == "pinned" and devices is None,
     )
     sizes: list[int] = list(job["sizes"])
     samples: dict[tuple[bool, int], list[tuple[float, float]]] = {

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 from statistics import median
 
-from problems.capture import Progress, machine, silent
-from problems.capture.pings import HOW, METHOD, SIZES, measure
+from problems.capture import SIZES, Progress, machine, silent
+from problems.capture.pings import HOW, METHOD, measure
 from problems.platform import AlphaBeta, LinkFile, LinkPoint
 
 

@@ -16,7 +16,6 @@ from problems.capture import Progress
 from problems.capture.cores import apart
 from problems.capture.ends import HEADER, End, SharedEnd, SocketEnd, ping, serve
 
-SIZES = tuple(2**k for k in range(8, 27))
 HOW = {
     "shm": "shared memory: copied in by the sender, out by the receiver, who spins",
     "tcp-loopback": "TCP on the loopback without delay, the receiver sleeps until data come",

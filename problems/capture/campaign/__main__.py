@@ -5,9 +5,8 @@ from __future__ import annotations
 import argparse
 import signal
 import sys
-from typing import Any
 
-from problems.capture.campaign.run import campaign
+from problems.capture.campaign.run import campaign, summary
 from problems.capture.campaign.signatures import GRAPHS, read
 
 
@@ -27,12 +26,19 @@ def main(arguments: list[str] | None = None) -> int:
     )
     parser.add_argument("--only", action="append", metavar="STEP", help="repeatable")
     parser.add_argument("--seed", type=int, default=0, help="of values and order")
+    parser.add_argument("--rounds", type=int, help="most rounds of a process, for a quick look")
     given = parser.parse_args(arguments)
     signal.signal(signal.SIGTERM, _end)
     try:
         works = read(given.job or sorted(GRAPHS.glob("*.json.gz")))
         state = campaign(
-            given.out, works, given.deadline, only=given.only, seed=given.seed, tell=_tell
+            given.out,
+            works,
+            given.deadline,
+            only=given.only,
+            seed=given.seed,
+            rounds=given.rounds,
+            tell=_tell,
         )
     except ValueError as error:
         print(f"campaign: {error}", file=sys.stderr)
@@ -40,27 +46,6 @@ def main(arguments: list[str] | None = None) -> int:
     for line in summary(state):
         print(line)
     return 0 if any(step["state"] in ("done", "partial") for step in state["steps"]) else 1
-
-
-def summary(state: dict[str, Any]) -> list[str]:
-    """One line a step: how it ended."""
-    lines = []
-    for step in state["steps"]:
-        parts = [f"{step['name']:<16} {step['state']:<8}"]
-        if "seconds" in step:
-            parts.append(f"{step['seconds']:6.1f} s")
-        if "reached" in step:
-            parts.append(f"{step['reached']} of {state['signatures']} signatures")
-        if step.get("failed"):
-            parts.append(f"{step['failed']} cannot run")
-        if "rounds" in step:
-            parts.append("{}-{} rounds".format(*step["rounds"]))
-        if "why" in step:
-            parts.append(f"({step['why']})")
-        lines.append("  ".join(parts))
-    if "seconds" in state:
-        lines.append(f"{state['seconds']:.1f} of {state['deadline_s']:.0f} s")
-    return lines
 
 
 def _tell(fraction: float, message: str) -> None:

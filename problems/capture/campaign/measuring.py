@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Any
 
+from problems.capture import SIZES
 from problems.capture.campaign.children import Launch, launch
 from problems.capture.campaign.plan import LEAST_S, Step
 from problems.capture.campaign.signatures import Work
 from problems.capture.cuda import METHOD as CUDA_METHOD
-from problems.capture.cuda_links import SIZES
 
 RETRIES = 8
 """Most signatures that may end a card's context before the step is given up."""
@@ -42,11 +42,14 @@ class Means:
         Signatures to measure, in this order.
     startup_s : float
         How long a process needs to import torch and reach the card: measured, not assumed.
+    rounds : int or None
+        Most rounds of a process.
     """
 
     works: Mapping[str, Work]
     startup_s: float = 0.0
     seed: int = 0
+    rounds: int | None = None
     launch: Launch = launch
     clock: Callable[[], float] = time.monotonic
     sizes: tuple[int, ...] = SIZES
@@ -141,6 +144,7 @@ def _cuda(step: Step, means: Means, until: float, latest: float, keep: Keep) -> 
             "budget_s": max(seconds - means.startup_s, LEAST_S / 2),
             "seed": means.seed + attempt,
         }
+        job |= _limit(means)
         ending = means.launch(
             "problems.capture.cuda_replay", job, None, latest - means.clock(), hear
         )
@@ -207,7 +211,7 @@ def _replay(
         "signatures": {key: work.replay for key, work in chunk.items()},
         "budget_s": max(budget_s, 0.1),
         "seed": means.seed + seed,
-    }
+    } | _limit(means)
     result: dict[str, Any] = {}
 
     def hear(line: dict[str, Any]) -> None:
@@ -221,6 +225,10 @@ def _replay(
         samples.times.setdefault(key, []).extend(each)
     samples.failed |= result.get("failed", {})
     return bool(result)
+
+
+def _limit(means: Means) -> dict[str, Any]:
+    return {} if means.rounds is None else {"limit": means.rounds}
 
 
 def _chunk(

@@ -11,13 +11,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from problems.capture import SIZES
 from problems.capture.campaign.children import Launch, launch
 from problems.capture.campaign.folder import FORMAT, STATE, Folder
 from problems.capture.campaign.measuring import Means, measure
 from problems.capture.campaign.plan import LEAST_S, Step, share_s, steps
 from problems.capture.campaign.signatures import Work
 from problems.capture.cores import available_cores, cpu_model
-from problems.capture.cuda_links import SIZES
 
 RESERVE = 0.02
 """Part of the time that is left to the end: for writing, and for what ends late."""
@@ -34,6 +34,7 @@ def campaign(
     *,
     only: list[str] | None = None,
     seed: int = 0,
+    rounds: int | None = None,
     sizes: tuple[int, ...] = SIZES,
     tell: Tell = lambda fraction, message: None,
     launch: Launch = launch,
@@ -52,6 +53,8 @@ def campaign(
         Seconds after which it has ended.
     only : list of str, optional
         Names of steps; the others are left out.
+    rounds : int, optional
+        Most rounds of a process, for a quick look.
     tell : callable
         Told the fraction of the time that is gone, and what is being done.
     launch, clock, cores
@@ -76,8 +79,8 @@ def campaign(
     folder = Folder(out)
     cores = cores or available_cores()
     tell(0.0, "what this machine offers")
-    means = Means(works, 0.0, seed, launch, clock, sizes)
-    survey = _survey(means, SURVEY * deadline_s)
+    means = Means(works, 0.0, seed, rounds, launch, clock, sizes)
+    survey = look(means, SURVEY * deadline_s)
     plan = steps(survey, cores)
     known = [step.name for step in plan]
     if only is not None:
@@ -131,6 +134,27 @@ def campaign(
     return state
 
 
+def summary(state: dict[str, Any]) -> list[str]:
+    """One line a step: how it ended."""
+    lines = []
+    for step in state["steps"]:
+        parts = [f"{step['name']:<16} {step['state']:<8}"]
+        if "seconds" in step:
+            parts.append(f"{step['seconds']:6.1f} s")
+        if "reached" in step:
+            parts.append(f"{step['reached']} of {state['signatures']} signatures")
+        if step.get("failed"):
+            parts.append(f"{step['failed']} cannot run")
+        if "rounds" in step:
+            parts.append("{}-{} rounds".format(*step["rounds"]))
+        if "why" in step:
+            parts.append(f"({step['why']})")
+        lines.append("  ".join(parts))
+    if "seconds" in state:
+        lines.append(f"{state['seconds']:.1f} of {state['deadline_s']:.0f} s")
+    return lines
+
+
 def machine(cores: int) -> dict[str, Any]:
     """Processor, cores, memory, system and load of this machine."""
     return {
@@ -143,7 +167,11 @@ def machine(cores: int) -> dict[str, Any]:
     }
 
 
-def _survey(means: Means, seconds: float) -> dict[str, Any]:
+def look(means: Means, seconds: float) -> dict[str, Any]:
+    """Survey the cards, and see how long a program needs to start; never fails.
+
+    See :func:`problems.capture.cuda_survey.survey`; ``why`` where there is no answer.
+    """
     found: dict[str, Any] = {}
 
     def hear(line: dict[str, Any]) -> None:

@@ -54,7 +54,7 @@ def read(paths: Iterable[str | Path]) -> dict[str, Work]:
         try:
             data = path.read_bytes()
             whole = json.loads(gzip.decompress(data) if path.name.endswith(".gz") else data)
-            tables.append({key: _work(each) for key, each in whole["signatures"].items()})
+            tables.append({key: work(each) for key, each in whole["signatures"].items()})
         except (OSError, EOFError, zlib.error, ValueError) as error:
             raise ValueError(f"{path}: cannot be read: {error}") from None
         except (KeyError, TypeError, AttributeError) as error:
@@ -62,23 +62,30 @@ def read(paths: Iterable[str | Path]) -> dict[str, Work]:
     if not any(tables):
         raise ValueError("no signatures to measure: name graph files, or a job made of them")
     merged: dict[str, Work] = {}
-    for table in sorted(tables, key=lambda table: sum(work.core_s() for work in table.values())):
-        for key, work in sorted(table.items(), key=lambda item: (item[1].core_s(), item[0])):
-            merged.setdefault(key, work)
+    for table in sorted(tables, key=lambda table: sum(each.core_s() for each in table.values())):
+        for key, each in sorted(table.items(), key=lambda item: (item[1].core_s(), item[0])):
+            merged.setdefault(key, each)
     return merged
 
 
 def dump(works: Mapping[str, Work]) -> bytes:
     """Pack signatures into a job, gzipped JSON that :func:`read` takes."""
     table = {
-        key: work.replay | {"flops": work.flops, "bytes_read": work.traffic, "bytes_written": 0}
-        for key, work in works.items()
+        key: each.replay | {"flops": each.flops, "bytes_read": each.traffic, "bytes_written": 0}
+        for key, each in works.items()
     }
     text = json.dumps({"format": "placebench-job/1", "signatures": table}, separators=(",", ":"))
     return gzip.compress(text.encode(), mtime=0)
 
 
-def _work(each: dict[str, Any]) -> Work:
+def work(each: dict[str, Any]) -> Work:
+    """Take one signature of a table: `op`, and where they are not empty `args`, `kwargs` and costs.
+
+    Raises
+    ------
+    KeyError
+        If it names no operator.
+    """
     args, kwargs = each.get("args", []), each.get("kwargs", {})
     return Work(
         replay={"op": str(each["op"]), "args": args, "kwargs": kwargs},
