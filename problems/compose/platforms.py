@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from problems.compose.imported import imported
 from problems.generate.platforms import GIB, MIB, chain, cluster, direct, staged
 from problems.platform import Device, Platform, Wire
 
@@ -10,7 +11,7 @@ SMALL, LARGE = "epyc3-1t", "epyc3-2t"
 
 def platforms() -> list[Platform]:
     """Every platform that is composed here, by name."""
-    made = [*_processors(), *_servers(), *_gpus(), *_clusters(), *_chains()]
+    made = [*_processors(), *_servers(), *_gpus(), *imported(), *_clusters(), *_chains()]
     return sorted(made, key=lambda platform: platform.name)
 
 
