@@ -14,11 +14,12 @@ from problems.compose.selections import DEFAULT, SMOKE
 from problems.instance import InstanceSpec
 
 # Graphs that no public instance has: tuned and learned methods are reported on them.
-HOLDOUT = frozenset(
-    "resnext50 darts pnasnet-large efficientnet-b4 bert-large llama2-13b t5-base-b8 randwire-ws-2"
-    " randwire-ba-regular swin-base vit-large densenet201 inceptionv4 gpt-neox-20b flava deeplabv3"
-    " clip-b8 gnmt-b8-s32 whisper-small".split()
-)
+HOLDOUT = frozenset({
+    "bert-large", "clip-b8", "darts", "deeplabv3", "densenet201", "efficientnet-b4", "flava",
+    "gnmt-b8-s32", "gpt-neox-20b", "inceptionv4", "llama2-13b", "pnasnet-large",
+    "randwire-ba-regular", "randwire-ws-2", "resnext50", "swin-base", "t5-base-b8", "vit-large",
+    "whisper-small",
+})  # fmt: skip
 
 CONTIGUOUS: dict[str, Any] = {"contiguous": True}
 FREE: dict[str, Any] = {}
@@ -34,12 +35,13 @@ THROUGHPUT: list[tuple[str, dict[str, Any], str]] = [
     ("quad-eth1g", CONTIGUOUS, "vit-base clip nasnet-mobile bert-base:block efficientnet-b0"
      " shufflenetv2 fishnet99:parent mobilevit-small"),
     ("octo-eth1g", FREE, "unet convnext-tiny swin-base t5-base-b8:parent darts:parent"),
-    ("octo-eth1g", CONTIGUOUS, "resnet152 inceptionv3-b8 resnext50 gpt2-s1024"),
+    ("octo-eth1g", CONTIGUOUS, "resnet152 inceptionv3-b8 resnext50 gpt2-s1024 resnet50-b8"
+     " bert-base-b8-s384"),
     # The classic server: a processor and two unlike GPUs behind PCIe ports.
     ("server", CONTIGUOUS, "bert-base inceptionv3 resnet50 resnet50:block vgg16 mobilenetv3-large"
      " swin-tiny bn-inception alexnet squeezenet efficientnet-b4"),
     ("server", CONTIGUOUS | {"overlap": "full"}, "bert-base:parent xception"),
-    ("server", FREE, "vit-base gpt2 nasnet-mobile gnmt:parent deeplabv3 mixnet-m octresnet50"),
+    ("server", FREE, "vit-base vit-base-b8 gpt2 nasnet-mobile gnmt:parent deeplabv3 mixnet-m octresnet50"),
     ("server-3gen", CONTIGUOUS, "wrn50-2 regnety-3.2g segformer-b2 bert-large deberta-v3-base"),
     ("server-3gen", FREE, "albert-xxlarge mamba-130m wav2vec2-base whisper-small detr-resnet50"
      " icnet"),
@@ -83,7 +85,7 @@ THROUGHPUT: list[tuple[str, dict[str, Any], str]] = [
     ("cluster-8x2", CONTIGUOUS, "llama2-7b:parent gemma2-2b t5-base"),
     ("cluster-8x2", FREE, "deberta-v3-base bridgetower polynet"),
     # Imported times.
-    ("server-h100-l40s", CONTIGUOUS, "bert-base gpt2-xl llama2-7b"),
+    ("server-h100-l40s", CONTIGUOUS, "bert-base gpt2-xl llama2-7b llama2-7b-s1"),
     ("server-h100-l40s", FREE, "bert-large gpt2 distilbert"),
     ("server-a100-rtx6000", CONTIGUOUS, "gpt2 bart-large opt-6.7b"),
     ("server-a100-rtx6000", FREE, "bert-base t5-base albert-xxlarge"),
