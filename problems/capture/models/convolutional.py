@@ -7,8 +7,13 @@ from importlib import import_module
 from problems.capture.models.inputs import collection
 from problems.capture.models.registry import Built, register, variant
 
-UNITS = r"features\.(init_block|stage\d+\.(unit|pool)\d+)"
+UNITS = r"features\.(init_block|stage\d+\.(unit|pool|trans)\d+|final_block)|output"
 NAS_UNITS = r"features\.(init_block|stem\d*_?unit\d*|stage\d+\.unit\d+)"
+FISH_UNITS = r"features\.(init_block|hg\.\w+_seq\.unit\d+|final_block)|output"
+HIGH_RESOLUTION_UNITS = (
+    r"features\.(init_block|stage\d+\.(transition\.block\d+"
+    r"|layers\.block\d+(\.branches\.branch\d+)?)|final_block(\.\w+_blocks\.block\d+)?)|output"
+)
 
 
 def network(
@@ -29,13 +34,7 @@ def network(
 network("alexnet", "alexnet", "AlexNet (arXiv 1404.5997)", "alexnet.alexnet")
 network("vgg16", "vgg", "VGG-16 (arXiv 1409.1556)", "vgg.vgg16")
 network("resnet18", "resnet", "ResNet-18 (arXiv 1512.03385)", "resnet.resnet18")
-network(
-    "resnet50",
-    "resnet",
-    "ResNet-50 (arXiv 1512.03385)",
-    "resnet.resnet50",
-    block=r"features\.(init_block|stage\d+\.unit\d+)",
-)
+network("resnet50", "resnet", "ResNet-50 (arXiv 1512.03385)", "resnet.resnet50")
 network("resnet152", "resnet", "ResNet-152 (arXiv 1512.03385)", "resnet.resnet152")
 network("resnext50", "resnet", "ResNeXt-50 (32x4d) (arXiv 1611.05431)", "resnext.resnext50_32x4d")
 network("wrn50-2", "resnet", "WRN-50-2 (arXiv 1605.07146)", "wrn.wrn50_2")
@@ -82,12 +81,7 @@ network(
     "bninception.bninception",
 )
 network(
-    "inceptionv3",
-    "inception",
-    "Inception-v3 (arXiv 1512.00567)",
-    "inceptionv3.inceptionv3",
-    299,
-    r"features\.(init_block|stage\d+\.unit\d+)",
+    "inceptionv3", "inception", "Inception-v3 (arXiv 1512.00567)", "inceptionv3.inceptionv3", 299
 )
 network(
     "inceptionv4", "inception", "Inception-v4 (arXiv 1602.07261)", "inceptionv4.inceptionv4", 299
@@ -134,7 +128,9 @@ network(
 # Far or many connections
 network("densenet121", "densenet", "DenseNet-121 (arXiv 1608.06993)", "densenet.densenet121")
 network("densenet201", "densenet", "DenseNet-201 (arXiv 1608.06993)", "densenet.densenet201")
-network("fishnet99", "fishnet", "FishNet-99 (arXiv 1901.03495)", "fishnet.fishnet99")
+network(
+    "fishnet99", "fishnet", "FishNet-99 (arXiv 1901.03495)", "fishnet.fishnet99", block=FISH_UNITS
+)
 
 # Several resolutions at once
 network(
@@ -143,4 +139,10 @@ network(
     "Oct-ResNet-50, alpha 1/2 (arXiv 1904.05049)",
     "octresnet.octresnet50b_ad2",
 )
-network("hrnet-w18", "hrnet", "HRNetV2-W18 (arXiv 1908.07919)", "hrnet.hrnetv2_w18")
+network(
+    "hrnet-w18",
+    "hrnet",
+    "HRNetV2-W18 (arXiv 1908.07919)",
+    "hrnet.hrnetv2_w18",
+    block=HIGH_RESOLUTION_UNITS,
+)

@@ -14,6 +14,7 @@ CRITEO = (
     5461306, 10, 5652, 2173, 4, 7046547, 18, 15, 286181, 105, 142572,
 )  # fmt: skip
 MOST_ROWS = 1_000_000
+ROWS = tuple(min(values, MOST_ROWS) for values in CRITEO)
 
 
 class Dlrm(nn.Module):
@@ -33,7 +34,7 @@ class Dlrm(nn.Module):
 
     def __init__(
         self,
-        rows: tuple[int, ...] = tuple(min(n, MOST_ROWS) for n in CRITEO),
+        rows: tuple[int, ...] = ROWS,
         width: int = 16,
         bottom: tuple[int, ...] = (512, 256, 64),
         top: tuple[int, ...] = (512, 256),

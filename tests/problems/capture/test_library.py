@@ -21,9 +21,10 @@ def test_graphs_load_and_are_named_by_their_file(path) -> None:  # type: ignore[
     file = files.read(path, GraphFile)
     graph = from_file(file, str(path))
     assert path.name == f"{file.name}.json.gz"
-    assert graph.n > 100
+    assert graph.n > 30
     assert file.block
-    assert graph.flops.sum() > 1e8
+    assert graph.flops.sum() > 1e7
+    assert {"network", "source", "batch", "torch"} <= set(file.provenance)
     assert all(members for members in graph.members)
     # edges follow the order of the file, which is that of execution
     assert all(u < v for u, v in file.edges)
@@ -56,7 +57,7 @@ def test_links_load_and_grow(path) -> None:  # type: ignore[no-untyped-def]
 
 
 def test_the_library_is_small() -> None:
-    assert sum(p.stat().st_size for p in [*GRAPHS, *DEVICES, *LINKS]) < 2_000_000
+    assert sum(p.stat().st_size for p in GRAPHS) < 8_000_000
 
 
 def _graph(name: str, op: str) -> GraphFile:
