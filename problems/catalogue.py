@@ -20,6 +20,7 @@ from problems.files import FileError
 from problems.generate import scaling
 from problems.instance import Bundle, Instance, InstanceSpec
 from problems.platform import DeviceFile, LinkFile, Platform, link_names
+from problems.statistics.features import Features
 
 ROOT = Path(__file__).parent / "library"
 T = TypeVar("T")
@@ -42,6 +43,8 @@ class CatalogueEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         Objective of the best single device in seconds; None where no device holds everything.
     lower_bound_s : float
         Theoretical lower bound in seconds.
+    features : Features
+        Statistics of the instance.
     parts : dict of str to str
         Provenance of each part: measured, imported or modelled.
     """
@@ -61,6 +64,7 @@ class CatalogueEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     digest: str
     best_single_s: float | None
     lower_bound_s: float
+    features: Features
     parts: dict[str, str]
 
     @property
@@ -71,11 +75,45 @@ class CatalogueEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
         return self.best_single_s / self.lower_bound_s
 
 
+class GraphEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What the catalogue knows of one graph.
+
+    Attributes
+    ----------
+    kind : str
+        Provenance of the structure.
+    training : bool
+        Whether it has backward nodes.
+    nodes : dict of str to int
+        Nodes at every level that the graph has.
+    edges, signatures : int
+        Edges and different signatures of the operators.
+    flops : float
+        Counted floating-point operations of one run.
+    weight_bytes : int
+        Parameters and buffers, each once.
+    inputs : dict of str to int
+        Batch size, image side in pixels, sequence length in tokens, where they are known.
+    """
+
+    name: str
+    family: str
+    kind: str
+    training: bool
+    nodes: dict[str, int]
+    edges: int
+    signatures: int
+    flops: float
+    weight_bytes: int
+    inputs: dict[str, int]
+
+
 class Catalogue(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The generated file: digests of the library's files, one entry an instance."""
+    """The generated file: digests of the library's files, one entry a graph and an instance."""
 
     format: str
     files: dict[str, str]
+    graphs: list[GraphEntry]
     instances: list[CatalogueEntry]
 
 

@@ -1,23 +1,48 @@
-"""What the catalogue says of every instance; ``python -m problems.describe`` writes it afresh."""
+"""What the catalogue says of every instance and graph; ``python -m problems.describe`` writes it.
+
+What is known of an instance whose digest is unchanged, or of a graph whose file is, is taken from
+the catalogue that is there; ``--fresh`` computes everything, which a change to a bound or to a
+statistic calls for.
+"""
 
 from __future__ import annotations
 
+import argparse
 import sys
+from collections.abc import Callable, Sequence
 
-from problems import files
+from problems import files, selections
 from problems.bounds.theoretical import theoretical
-from problems.catalogue import Catalogue, CatalogueEntry, Library
+from problems.catalogue import Catalogue, CatalogueEntry, GraphEntry, Library
+from problems.coarsen import LEVELS, coarsen
+from problems.graph import BACKWARD, OpGraph
 from problems.instance import Instance, InstanceSpec
 from problems.single import best_single
+from problems.statistics.measure import measure
+
+FOLDERS = ("graph", "device", "link", "platform")
 
 
-def describe(instance: Instance, spec: InstanceSpec) -> CatalogueEntry:
-    """The catalogue's line on an instance."""
+def describe(
+    instance: Instance, spec: InstanceSpec, known: CatalogueEntry | None = None
+) -> CatalogueEntry:
+    """The catalogue's entry of an instance.
+
+    Parameters
+    ----------
+    known : CatalogueEntry or None
+        An earlier entry; its numbers are used if its digest is that of `instance`.
+    """
     provenance = instance.provenance
-    single = best_single(instance)
     parts = {"graph": str(provenance["graph"].get("kind", "unstated"))}
     for kind in ("devices", "links"):
         parts |= {name: str(each["kind"]) for name, each in provenance[kind].items()}
+    if known is not None and known.digest == instance.digest:
+        single, bound, features = known.best_single_s, known.lower_bound_s, known.features
+    else:
+        best = best_single(instance)
+        single = None if best is None else best[1]
+        bound, features = theoretical(instance).value, measure(instance)
     return CatalogueEntry(
         id=instance.id,
         graph=spec.graph,
@@ -32,31 +57,112 @@ def describe(instance: Instance, spec: InstanceSpec) -> CatalogueEntry:
         edges=instance.m,
         devices=instance.K,
         digest=instance.digest,
-        best_single_s=None if single is None else single[1],
-        lower_bound_s=theoretical(instance).value,
+        best_single_s=single,
+        lower_bound_s=bound,
+        features=features,
         parts=parts,
     )
 
 
-def build(library: Library) -> Catalogue:
-    """Make the catalogue afresh from the library's files."""
-    entries = [describe(library.resolve(spec), spec) for spec in library.index().instances]
-    folders = ("graph", "device", "link", "platform")
-    paths = [path for kind in folders for path in sorted(library.folder(kind).glob("*.json*"))]
-    return Catalogue(
-        format="placebench-catalogue/1",
-        files={str(path.relative_to(library.root)): files.content_digest(path) for path in paths},
-        instances=entries,
+def describe_graph(graph: OpGraph) -> GraphEntry:
+    """The catalogue's entry of a graph."""
+    weights = {name: size for each in graph.weights for name, size in each.items()}
+    # Without module paths there is nothing to coarsen by.
+    levels = LEVELS if any(graph.paths) else LEVELS[:1]
+    inputs = {key: graph.provenance.get(key) for key in INPUTS}
+    return GraphEntry(
+        name=graph.name,
+        family=graph.family,
+        kind=str(graph.provenance.get("kind", "unstated")),
+        training=bool((graph.phase == BACKWARD).any()),
+        nodes={level: coarsen(graph, level).n for level in levels},
+        edges=len(graph.edges),
+        signatures=len({signature for each in graph.members for signature in each}),
+        flops=float(graph.flops.sum()),
+        weight_bytes=sum(weights.values()),
+        inputs={key: value for key, value in inputs.items() if isinstance(value, int)},
     )
 
 
-def main() -> int:
+INPUTS = ("batch", "image", "sequence")
+
+
+def build(
+    library: Library,
+    known: Catalogue | None = None,
+    progress: Callable[[str], None] = lambda text: None,
+) -> Catalogue:
+    """Make the catalogue from the library's files.
+
+    Parameters
+    ----------
+    known : Catalogue or None
+        An earlier one, for what has not changed since.
+    progress : callable
+        Told what is worked on.
+
+    Raises
+    ------
+    FileError
+        If a file is broken, or a selection names what it may not.
+    """
+    index = library.index()
+    selections.check(index.instances, index.selections)
+    paths = [path for kind in FOLDERS for path in sorted(library.folder(kind).glob("*.json*"))]
+    paths += [path for path in (library.root / "generated.json",) if path.exists()]
+    digests = {p.relative_to(library.root).as_posix(): files.content_digest(p) for p in paths}
+    entries = {} if known is None else {entry.id: entry for entry in known.instances}
+    instances = []
+    for i, spec in enumerate(index.instances):
+        progress(f"instance {i + 1} of {len(index.instances)}: {spec.id}")
+        instances.append(describe(library.resolve(spec), spec, entries.get(spec.id)))
+    graphs = {} if known is None else {graph.name: graph for graph in known.graphs}
+    # A generated graph has no file of its own that could be unchanged.
+    kept = {name for name in graphs if _unchanged(f"graphs/{name}", digests, known)}
+    names = sorted({*library.names("graph"), *library.generated()})
+    for name in names:
+        progress(f"graph {name}")
+        if name not in kept:
+            graphs[name] = describe_graph(library.graph(name))
+    return Catalogue(
+        format="placebench-catalogue/1",
+        files=digests,
+        graphs=[graphs[name] for name in names],
+        instances=instances,
+    )
+
+
+def _unchanged(stem: str, digests: dict[str, str], known: Catalogue | None) -> bool:
+    """Whether a file, named without its ending, is there and as it was."""
+    now = [digests.get(f"{stem}{ending}") for ending in (".json", ".json.gz")]
+    before = (
+        [known.files.get(f"{stem}{ending}") for ending in (".json", ".json.gz")] if known else now
+    )
+    return known is not None and any(now) and now == before
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
     """Write ``catalogue.json``."""
+    parser = argparse.ArgumentParser(prog="python -m problems.describe", description=__doc__)
+    parser.add_argument("--fresh", action="store_true", help="compute everything again")
+    options = parser.parse_args(arguments)
     library = Library()
-    catalogue = build(library)
+    known = None
+    if not options.fresh:
+        try:
+            known = library.catalogue()
+        except files.FileError as error:  # of another form, or none yet: make it anew
+            print(f"computing everything: {error}", file=sys.stderr)
+    catalogue = build(library, known, _progress)
     files.write(library.root / "catalogue.json", catalogue)
     print(f"{len(catalogue.instances)} instances, {len(catalogue.files)} files")
     return 0
+
+
+def _progress(text: str) -> None:
+    """One line that changes on a terminal; nothing in a pipe."""
+    if sys.stderr.isatty():
+        print(f"\r\033[K{text[:78]}", end="", file=sys.stderr, flush=True)
 
 
 if __name__ == "__main__":
