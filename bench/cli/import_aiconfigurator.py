@@ -19,6 +19,15 @@ def aiconfigurator(
         Optional[list[Path]],  # noqa: UP045
         typer.Option("--graph", help="Graph file, repeatable; default: all of the library."),
     ] = None,
+    halve: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option(
+            "--halve",
+            metavar="NAME",
+            help="Only write graph NAME of the library as NAME-bf16, its payloads and weights of"
+            " half the bytes; repeatable.",
+        ),
+    ] = None,
     output: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option("--output", "-o", help="Folder for the files; default: the library."),
@@ -31,12 +40,16 @@ def aiconfigurator(
     left out and named.
     """
     from problems.catalogue import ROOT
-    from problems.formats.aiconfigurator.library import CARDS, DEFAULT, import_gpus
+    from problems.formats.aiconfigurator.library import CARDS, DEFAULT, halve_graphs, import_gpus
     from problems.formats.aiconfigurator.package import Package
 
     chosen = list(CARDS) if gpus == ["all"] else gpus or list(DEFAULT)
     paths = graphs or sorted((ROOT / "graphs").glob("*.json.gz"))
     try:
+        if halve:
+            for path in halve_graphs(ROOT, halve, output or ROOT):
+                typer.echo(str(path))
+            return
         outcome = import_gpus(Package(), paths, chosen, output or ROOT)
     except ModuleNotFoundError as error:
         message = f"{error.name} is not installed: pip install -e '.[gpu-data]'"

@@ -24,8 +24,8 @@ RULES: dict[Rule, str] = {
     "products": "a convolution whose windows tile its input, or an LSTM cell: its matrix products "
     "from the table, plus the bytes of an LSTM cell by the roofline rule",
     "stand-in": "attention that the table has in place of this one: geometric mean of the lengths, "
-    "another head dimension with as many channels in all; causal attention where the GPU has no "
-    "table of full attention (on GPUs with both: 0.8 to 1.4 of the table, medians by length)",
+    "another head dimension with as many channels in all; causal attention where the table of full "
+    "attention has none (on GPUs with both: 0.8 to 1.4 of the table, medians by length)",
     "roofline": "max(flops / (share * peak), bytes / (bandwidth_share * bandwidth)) + latency_s, "
     "and for products and attention never under the fastest point of their table; bytes are those "
     "of bf16",
@@ -161,13 +161,13 @@ class Gpu:
     def stand_in(self, it: Attention) -> float | None:
         """Seconds of the nearest attention that is in a table (see :data:`RULES`), or None."""
         length = math.sqrt(it.queries * it.keys)
-        full, causal = self.full, {w: grid for (w, kv), grid in self.causal.items() if kv == 0}
-        grids = causal if it.causal or not full else full
-        for width in sorted(grids, key=lambda w: (abs(math.log(w / it.width)), w)):
-            heads = max(1.0, it.heads * it.width / width)
-            found = grids[width].at((it.batch, length, heads))
-            if found is not None:
-                return found[0]
+        causal = {width: grid for (width, kv), grid in self.causal.items() if kv == 0}
+        for grids in (causal,) if it.causal else (self.full, causal):
+            for width in sorted(grids, key=lambda w: (abs(math.log(w / it.width)), w)):
+                heads = max(1.0, it.heads * it.width / width)
+                found = grids[width].at((it.batch, length, heads))
+                if found is not None:
+                    return found[0]
         return None
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from problems import files
 from problems.formats.aiconfigurator.estimate import EFFICIENCY, IMPORTED, RULES, Gpu
+from problems.formats.aiconfigurator.halved import halved
 from problems.formats.aiconfigurator.links import between_servers, between_two, significant
 from problems.formats.aiconfigurator.package import FRAMEWORK, Package
 from problems.formats.aiconfigurator.work import work_of
@@ -19,10 +20,22 @@ from problems.platform import DeviceFile, LinkFile, Timing
 
 @dataclass(frozen=True)
 class Card:
-    """A GPU on offer: its system in the package, and how two of them are joined."""
+    """A GPU on offer.
+
+    Attributes
+    ----------
+    system : str
+        As the package spells it.
+    link : str
+        How two of them are joined in a server.
+    networked : bool
+        Whether the package describes a network between servers of the usual kind: those of GB200
+        and GB300 share their NVLink, and B60's latency is that of PCIe.
+    """
 
     system: str
     link: str
+    networked: bool = True
 
 
 CARDS = {
@@ -31,11 +44,11 @@ CARDS = {
     "h200-sxm": Card("h200_sxm", "nvlink"),
     "b200-sxm": Card("b200_sxm", "nvlink"),
     "b300-sxm": Card("b300_sxm", "nvlink"),
-    "gb200": Card("gb200", "nvlink"),
-    "gb300": Card("gb300", "nvlink"),
+    "gb200": Card("gb200", "nvlink", networked=False),
+    "gb300": Card("gb300", "nvlink", networked=False),
     "l40s": Card("l40s", "pcie"),
     "rtx-pro-6000": Card("rtx_pro_6000_server", "pcie"),
-    "b60": Card("b60", "pcie"),
+    "b60": Card("b60", "pcie", networked=False),
 }
 DEFAULT = ("a100-sxm", "h100-sxm", "h200-sxm", "b200-sxm", "l40s", "rtx-pro-6000")
 """Unlike each other. B300, GB200 and GB300 are near B200; every time of B60 has 27 us of host in
@@ -101,14 +114,22 @@ def import_gpus(
         outcome.memory[device.name] = gpu.system.memory_bytes
         outcome.written.append(output / "devices" / f"{device.name}.json.gz")
         files.write(outcome.written[-1], device)
-        links = [
-            between_two(package, gpu.system, f"{CARDS[name].link}-{name}"),
-            between_servers(package, gpu.system),
-        ]
-        for link in links:
-            if link is not None:
-                _write_link(output / "links" / f"{link.name}.json", link, outcome)
+        link = between_two(package, gpu.system, f"{CARDS[name].link}-{name}")
+        if link is not None:
+            _write_link(output, link, outcome)
+        if CARDS[name].networked:
+            _write_link(output, between_servers(package, gpu.system), outcome)
     return outcome
+
+
+def halve_graphs(root: Path, names: Iterable[str], output: Path) -> list[Path]:
+    """Write graphs of the library at `root` as bf16 programs would have them; see `halved`."""
+    written = []
+    for name in names:
+        graph = halved(files.read(root / "graphs" / f"{name}.json.gz", GraphFile))
+        written.append(output / "graphs" / f"{graph.name}.json.gz")
+        files.write(written[-1], graph)
+    return written
 
 
 def served_signatures(graphs: Iterable[Path], outcome: Outcome) -> dict[str, Signature]:
@@ -185,7 +206,8 @@ def _hardware(gpu: Gpu) -> str:
     return gpu.system.name
 
 
-def _write_link(path: Path, link: LinkFile, outcome: Outcome) -> None:
+def _write_link(output: Path, link: LinkFile, outcome: Outcome) -> None:
+    path = output / "links" / f"{link.name}.json"
     if path not in outcome.written:  # several GPUs name one network
         files.write(path, link)
         outcome.written.append(path)

@@ -50,10 +50,8 @@ def between_two(package: Package, system: System, name: str) -> LinkFile | None:
     )
 
 
-def between_servers(package: Package, system: System) -> LinkFile | None:
-    """Make the modelled link of two servers; None where they share the network inside."""
-    if system.between_nodes_Bps >= system.within_node_Bps and system.name.startswith("gb"):
-        return None
+def between_servers(package: Package, system: System) -> LinkFile:
+    """Make the modelled link of two servers, named by its rate in Gbit/s."""
     return LinkFile(
         format="placebench-link/1",
         name=f"internode-{system.between_nodes_Bps * 8 / 1e9:.0f}g",
@@ -61,8 +59,8 @@ def between_servers(package: Package, system: System) -> LinkFile | None:
         provenance={
             **package.origin(),
             "rule": "latency_s + bytes / bandwidth_Bps",
-            "source": f"{system.name}.yaml of the package: network bandwidth of one GPU in one "
-            "direction, at line rate; its latency is the package's own unofficial figure",
+            "source": "the package's descriptions of systems: network bandwidth of one GPU in one "
+            "direction, at line rate; the latency is the package's own unofficial figure",
         },
         model=AlphaBeta(system.transfer_latency_s, system.between_nodes_Bps),
     )

@@ -37,8 +37,8 @@ class System:
         nothing: the package's own correction.
     memory_bytes : int
         Capacity.
-    between_nodes_Bps, within_node_Bps, transfer_latency_s : float
-        Of transfers, one direction, one GPU.
+    between_nodes_Bps, transfer_latency_s : float
+        Of transfers between servers, one direction, one GPU.
     """
 
     name: str
@@ -48,7 +48,6 @@ class System:
     latency_s: float
     memory_bytes: int
     between_nodes_Bps: float
-    within_node_Bps: float
     transfer_latency_s: float
 
 
@@ -111,7 +110,6 @@ class Package:
                 latency_s=float(gpu["mem_empirical_constant_latency"]),
                 memory_bytes=int(gpu["mem_capacity"]),
                 between_nodes_Bps=float(node["inter_node_bw"]),
-                within_node_Bps=float(node["intra_node_bw"]),
                 transfer_latency_s=float(node["p2p_latency"]),
             )
         except (KeyError, TypeError, ValueError) as error:

@@ -10,6 +10,12 @@ from problems.graph import Signature
 
 # Operators whose result holds no floats whatever they read.
 WITHOUT_FLOATS = ("eq", "ne", "lt", "le", "gt", "ge", "isnan", "isinf", "argmax", "arange")
+# Forward attention -> position of `is_causal`. Others go by the roofline rule.
+ATTENTION = {
+    "scaled_dot_product_attention": 5,
+    "_scaled_dot_product_flash_attention": 4,
+    "_scaled_dot_product_flash_attention_for_cpu": 4,
+}
 WHOLE_LAYERS = ("lstm", "gru", "rnn", "mkldnn_rnn_layer")
 
 
@@ -76,8 +82,8 @@ def work_of(signature: Signature) -> Work:
     embedding of a vision transformer) is a matrix product on rearranged data. Every other
     convolution is refused: there are no tables of convolutions.
     """
-    name = signature.op.split(".")[1] if "." in signature.op else signature.op
-    moved = bf16_bytes(signature, name)
+    name = _name(signature)
+    moved = bf16_bytes(signature)
     tensors = [_shape(each) for each in signature.args]
     if name in ("linear", "mm", "matmul", "bmm", "addmm", "baddbmm"):
         return Work(_products(name, tensors), moved_bytes=moved)
@@ -91,12 +97,12 @@ def work_of(signature: Signature) -> Work:
             return Work(refused=f"{signature.op}: there are no tables of convolutions")
         return Work(gemms, exactly=False, moved_bytes=moved)
     attention = None
-    if "scaled_dot_product" in name and "backward" not in name:
+    if name in ATTENTION:
         attention = _attention(name, signature, tensors)
     return Work(attention=attention, moved_bytes=moved)
 
 
-def bf16_bytes(signature: Signature, name: str) -> float:
+def bf16_bytes(signature: Signature) -> float:
     """Bytes that a signature reads and writes when its fp32 tensors are bf16.
 
     What it reads beyond its tensors of other types counts as floats; what it writes counts as
@@ -105,13 +111,25 @@ def bf16_bytes(signature: Signature, name: str) -> float:
     others, floats = _storage([signature.args, signature.kwargs])
     read = signature.bytes_read
     share = floats / (floats + others) if floats + others else 1.0
-    if name == "embedding":  # reads few rows of its table, all of its indices
+    if _name(signature) == "embedding":  # reads few rows of its table, all of its indices
         share = max(0.0, 1 - others / read) if read else 1.0
-    asked = signature.kwargs.get("dtype")
-    dtypes = [asked] + [each for each in signature.args if isinstance(each, dict)]
-    named = next((d["dtype"] for d in dtypes if isinstance(d, dict) and "dtype" in d), None)
-    writes_floats = named == "float32" if named else floats > 0 and name not in WITHOUT_FLOATS
-    return read * (1 - share / 2) + signature.bytes_written * (0.5 if writes_floats else 1.0)
+    written = signature.bytes_written / (2 if writes_floats(signature) else 1)
+    return read * (1 - share / 2) + written
+
+
+def writes_floats(signature: Signature) -> bool:
+    """Whether a signature writes fp32, as far as its arguments tell."""
+    asked = [signature.kwargs.get("dtype"), *signature.args]
+    named = [each["dtype"] for each in asked if isinstance(each, dict) and "dtype" in each]
+    if named:
+        return bool(named[0] == "float32")
+    return _storage([signature.args, signature.kwargs])[1] > 0 and (
+        _name(signature) not in WITHOUT_FLOATS
+    )
+
+
+def _name(signature: Signature) -> str:
+    return signature.op.split(".")[1] if "." in signature.op else signature.op
 
 
 def _storage(value: Any) -> tuple[float, float]:
@@ -166,15 +184,15 @@ def _patches(name: str, signature: Signature, tensors: list[list[int] | None]) -
     rest.update({key: value for key, value in signature.kwargs.items() if key in rest})
     # The general forms have transposed, output padding and groups after the dilation.
     whole = name in ("convolution", "convolution_backward")
-    groups = (
-        given[5] if whole else given[3] if len(given) > 3 else signature.kwargs.get("groups", 1)
-    )
+    place = 5 if whole else 3
+    groups = given[place] if len(given) > place else signature.kwargs.get("groups", 1)
     tiles = (
         _each(rest["stride"], dims) == w[2:]
         and _each(rest["padding"], dims) == [0] * dims
         and _each(rest["dilation"], dims) == [1] * dims
         and groups == 1
         and not (whole and given[3])
+        and len(x) == len(w)
     )
     if not tiles or not (whole or name in ("conv1d", "conv2d", "conv3d")):
         return ()
@@ -198,7 +216,7 @@ def _attention(
     q, k, v = tensors[:3]
     if q is None or k is None or v is None or not len(q) == len(k) == 4 or q[3] != v[3]:
         return None
-    place = 5 if name == "scaled_dot_product_attention" else 4
+    place = ATTENTION[name]
     given = signature.args[place] if len(signature.args) > place else False
     return Attention(
         batch=q[0],
