@@ -241,6 +241,19 @@ def import_(context: typer.Context) -> int:
     )
 
 
+@app.command(
+    context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
+    add_help_option=False,
+)
+def export(context: typer.Context) -> int:
+    """Write instances and answers in other formats."""
+    from bench.cli import exporting
+
+    return (
+        exporting.app(args=context.args, prog_name="placebench export", standalone_mode=False) or 0
+    )
+
+
 @app.command()
 def doctor(json: Json = False) -> int:
     """Say what is installed and whether the solvers can be used."""

@@ -12,6 +12,7 @@ from problems import rules as rules_
 from problems.files import FileError
 from problems.formats import msr
 from problems.instance import Bundle, Instance
+from problems.resolve import from_bundle
 from problems.rules import ThroughputRules
 
 
@@ -124,3 +125,29 @@ def _one_unlimited(instance: Instance) -> bool:
 def _milli(time: float) -> Decimal | None:
     """Milliseconds with all digits of the seconds: a binary number would lose the last one."""
     return Decimal(repr(time)).scaleb(3).normalize() if np.isfinite(time) else None
+
+
+def differences(instance: Instance, back: Bundle) -> list[str]:
+    """What an instance and what came back from the format do not share, for its digest."""
+    other = from_bundle(back)
+    if other.digest == instance.digest:
+        return []
+    before, after = rules_.given(instance.rules), rules_.given(other.rules)
+    result = [
+        f"rule {key} ({before.get(key, 'default')} becomes {after.get(key, 'default')})"
+        for key in sorted(before.keys() | after.keys())
+        if before.get(key) != after.get(key)
+    ]
+    words = {
+        "time": "the last digit of some times",
+        "link_time": "transfer times of nodes that nobody reads",
+        "node_bytes": "sizes",
+        "shared_bytes": "weights shared within a class, which are sizes now",
+        "memory": "the absence of a memory limit",
+        "group": "classes",
+        "port": "ports",
+    }
+    for key, what in words.items():
+        if not np.array_equal(getattr(instance, key), getattr(other, key)):
+            result.append(what)
+    return result

@@ -125,7 +125,8 @@ def _add_backward(
 
 def _outliers(layers: dict[str, Layer]) -> list[str]:
     times = sorted((layer.forward_s, key) for key, layer in layers.items())
-    if len(times) < 3 or times[-1][0] <= OUTLIER * times[-2][0]:
+    first = [key for key, layer in layers.items() if layer.forward_s][:2]
+    if len(times) < 3 or times[-1][0] <= OUTLIER * times[-2][0] or times[-1][1] not in first:
         return []
     (second, _), (most, key) = times[-2:]
     return [

@@ -101,7 +101,7 @@ def read(
     if not 1 <= count <= 1000:
         what = f"{short(count)} devices, not in 1..1000; --devices takes fewer"
         raise error(where, what, "$.maxDevices")
-    if not 0 < file.bandwidth <= 10**18:
+    if not file.bandwidth.is_finite() or not 0 < file.bandwidth <= 10**18:
         what = f"a bandwidth of {short(file.bandwidth)} bytes/s, not in (0, 1e18]"
         raise error(where, what, "$.bandwidth")
     origin = {

@@ -184,7 +184,10 @@ def number(token: str, where: str, at: str) -> Decimal:
     try:
         if not token.strip().isascii() or "_" in token:
             raise ValueError
-        return Decimal(token.strip())
+        value = Decimal(token.strip())
+        if not value.is_finite():
+            raise ValueError
+        return value
     except (ValueError, decimal.InvalidOperation):
         raise error(where, f"{short(token)!r} is not a number", at) from None
 

@@ -1,0 +1,151 @@
+"""``placebench export``: instances and answers in the formats of others."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Optional
+
+import typer
+
+from bench.cli import UsageError
+
+if TYPE_CHECKING:
+    from problems.answer import Answer
+    from problems.instance import Bundle, Instance
+
+app = typer.Typer(
+    name="export",
+    help="Write instances and answers in other formats.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+Chosen = Annotated[
+    str, typer.Argument(metavar="INSTANCE", help="Instance id or the path of a bundle.")
+]
+Output = Annotated[
+    Optional[Path],  # noqa: UP045
+    typer.Option("-o", "--output", metavar="FILE", help="Default: standard output."),
+]
+
+
+@app.command("msr")
+def msr(instance: Chosen, output: Output = None) -> None:
+    """JSON of the NeurIPS 2020 device-placement code, where it can express the instance."""
+    from bench.cli.output import warn
+    from problems.formats import msr, msr_write
+
+    bundle, resolved = _resolved(instance)
+    data = msr_write.write(resolved, msr_write.ids_of(resolved, bundle))
+    _put(data, output)
+    rules = {
+        "problem": resolved.problem,
+        "contiguous": bool(getattr(resolved.rules, "contiguous", False)),
+        "split_phases": bool(getattr(resolved.rules, "split_phases", False)),
+    }
+    back = msr.read(data, "export", "export", **rules).bundle
+    command = shlex.join(["placebench import msr", *msr_write.flags(resolved)]).replace("'", "")
+    differs = msr_write.differences(resolved, back)
+    if differs:
+        warn(f"placebench: note: `{command}` brings it back but for {', '.join(differs)}")
+    else:
+        warn(f"placebench: note: `{command}` brings the same instance back")
+
+
+@app.command("msr-split")
+def msr_split(
+    answer: Annotated[Path, typer.Argument(metavar="ANSWER", help="Answer file.")],
+    instance: Annotated[
+        str, typer.Option("--instance", metavar="BUNDLE|ID", help="The instance it answers.")
+    ],
+    output: Output = None,
+) -> None:
+    """An answer as a split file of that code: node ids a device."""
+    from problems.formats import msr_split, msr_write
+
+    bundle, resolved = _resolved(instance)
+    found = _answer(answer, resolved)
+    _put(msr_split.write(found, resolved, msr_write.ids_of(resolved, bundle)), output)
+
+
+@app.command("dot")
+def dot(
+    instance: Chosen,
+    answer: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option("--answer", metavar="FILE", help="Colour the nodes by their device."),
+    ] = None,
+    output: Output = None,
+) -> None:
+    """DOT, to be drawn by Graphviz."""
+    from problems.formats import dot
+
+    _, resolved = _resolved(instance)
+    device = None if answer is None else _answer(answer, resolved).device
+    _put(dot.write(resolved, device).encode(), output)
+
+
+def bundle_of(text: str) -> Bundle:
+    """The bundle in a file, or that of one instance of the library.
+
+    Raises
+    ------
+    UsageError
+        If the text selects several instances.
+    """
+    from bench.selection import select
+    from problems.catalogue import Library
+    from problems.files import read
+    from problems.instance import Bundle
+
+    if Path(text).name.endswith((".json", ".json.gz")):
+        return read(text, Bundle)
+    library = Library()
+    found = select([text], library)
+    if len(found) > 1:
+        raise UsageError(f"{text!r} selects {len(found)} instances, not one")
+    return next(
+        library.bundle(spec)
+        for spec in library.index().instances
+        if found[0].entry is not None and spec.id == found[0].entry.id
+    )
+
+
+def _resolved(text: str) -> tuple[Bundle, Instance]:
+    from problems.resolve import from_bundle
+
+    bundle = bundle_of(text)
+    return bundle, from_bundle(bundle, text)
+
+
+def _answer(path: Path, instance: Instance) -> Answer:
+    """The answer in a file, if it is one to `instance`."""
+    from problems import answer as answers
+    from problems import files
+    from problems.checker import check
+
+    content = files.read(path, answers.AnswerFile)
+    if content.instance != instance.digest:
+        raise UsageError(
+            f"{path} answers the instance {content.instance[:16]}..., but {instance.id} is"
+            f" {instance.digest[:16]}..."
+        )
+    answer = answers.from_file(content)
+    for rule, what in check(instance, answer).violations:
+        if rule in ("shape", "device"):
+            raise UsageError(f"{path}: {what}")
+    return answer
+
+
+def _put(data: bytes, output: Path | None) -> None:
+    from problems.files import write_atomically
+
+    if output is None:
+        sys.stdout.write(data.decode())
+    else:
+        write_atomically(output, data)
+        print(output)
