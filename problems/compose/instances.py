@@ -41,7 +41,8 @@ THROUGHPUT: list[tuple[str, dict[str, Any], str]] = [
     ("server", CONTIGUOUS, "bert-base inceptionv3 resnet50 resnet50:block vgg16 mobilenetv3-large"
      " swin-tiny bn-inception alexnet squeezenet efficientnet-b4"),
     ("server", CONTIGUOUS | {"overlap": "full"}, "bert-base:parent xception"),
-    ("server", FREE, "vit-base vit-base-b8 gpt2 nasnet-mobile gnmt:parent deeplabv3 mixnet-m octresnet50"),
+    ("server", FREE, "vit-base vit-base-b8 gpt2 nasnet-mobile gnmt:parent deeplabv3 mixnet-m"
+     " octresnet50"),
     ("server-3gen", CONTIGUOUS, "wrn50-2 regnety-3.2g segformer-b2 bert-large deberta-v3-base"),
     ("server-3gen", FREE, "albert-xxlarge mamba-130m wav2vec2-base whisper-small detr-resnet50"
      " icnet"),
