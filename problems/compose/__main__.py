@@ -7,6 +7,7 @@ from pathlib import Path
 
 from problems import files
 from problems.catalogue import ROOT
+from problems.compose.instances import index
 from problems.compose.platforms import platforms
 from problems.generate.modelled import write_modelled
 
@@ -17,7 +18,8 @@ def main(root: Path = ROOT) -> int:
     for platform in platforms():
         files.write(root / "platforms" / f"{platform.name}.json", platform)
         count += 1
-    print(f"{count} files")
+    files.write(root / "index.json", index())
+    print(f"{count} files and the index")
     return 0
 
 

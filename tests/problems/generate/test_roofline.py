@@ -7,7 +7,7 @@ import pytest
 from problems import files
 from problems.catalogue import ROOT
 from problems.generate.modelled import write_modelled
-from problems.generate.roofline import GPUS, Roofline, roofline_device
+from problems.generate.roofline import DEVICES, GPUS, Roofline, roofline_device
 from problems.generate.wires import WIRES, modelled_link
 from problems.graph import GraphFile, Node, Signature
 from problems.platform import DeviceFile, LinkFile
@@ -32,6 +32,22 @@ def test_the_file_says_modelled_with_rule_and_parameters() -> None:
     assert file.times["s"].repeats == 0
 
 
+def test_an_operator_that_is_not_supported_has_no_time() -> None:
+    rule = Roofline(1e12, 0.5, 1e9, 1e-6, "test", supports=("aten.conv2d.",))
+    assert rule.time(Signature("aten.conv2d.default", flops=1.0)) is not None
+    assert rule.time(Signature("aten.embedding.default")) is None
+    file = roofline_device("x", rule, {"s": Signature("aten.embedding.default")})
+    assert file.times == {"s": None}
+    assert file.provenance["supports"] == ("aten.conv2d.",)
+
+
+def test_hops_of_a_chain_add_up_and_nvlink_is_faster_than_pcie() -> None:
+    one, many = modelled_link("chip-hop01"), modelled_link("chip-hop35")
+    assert many.time(10**6) - one.time(10**6) == pytest.approx(34 * 20e-9)
+    times = [modelled_link(name).time(10**8) for name in ("pcie3-x16", "pcie5-x16", "nvlink3")]
+    assert times == sorted(times, reverse=True)
+
+
 def test_the_two_gpus_are_unlike() -> None:
     a100, t4 = GPUS["gpu-a100-roofline"], GPUS["gpu-t4-roofline"]
     product, copy = Signature("a", flops=1e12), Signature("a", bytes_read=10**10)
@@ -54,7 +70,7 @@ def test_links_are_latency_and_bandwidth() -> None:
     assert link.kind == "modelled"
     assert link.time(0) == pytest.approx(50e-6)
     assert link.time(10**6, backward=True) == pytest.approx(50e-6 + 10**6 / 117.7e6, rel=1e-3)
-    with pytest.raises(ValueError, match="the links are ethernet-1g, pcie3-x16, pcie4-x16"):
+    with pytest.raises(ValueError, match=r"the links are ethernet-1g, ethernet-10g, .*pcie4-x16"):
         modelled_link("ib")
 
 
@@ -65,7 +81,7 @@ def test_writing_covers_all_signatures_and_repeats_to_the_byte(tmp_path) -> None
     )
     files.write(tmp_path / "graphs" / "g.json.gz", graph)
     first = {path: path.read_bytes() for path in write_modelled(tmp_path)}
-    assert len(first) == len(GPUS) + len(WIRES)
+    assert len(first) == len(DEVICES) + len(WIRES)
     assert {path: path.read_bytes() for path in write_modelled(tmp_path)} == first
     device = files.read(tmp_path / "devices" / "gpu-t4-roofline.json.gz", DeviceFile)
     assert set(device.times) == {"s"}
