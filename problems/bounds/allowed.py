@@ -38,9 +38,11 @@ def groups_of(instance: Instance) -> Groups:
     and bounds stay finite.
     """
     group, G = instance.group, int(instance.group.max()) + 1
-    time = np.zeros((2, G, instance.K))
-    np.add.at(time, (instance.phase.astype(np.int64), group), instance.time)
-    size = np.zeros(G, np.int64)
+    time, size = np.zeros((2, G, instance.K)), np.zeros(G, np.int64)
+    if instance.n == G:  # every node its own group, numbered as it is
+        time[instance.phase, np.arange(G)] = instance.time
+    else:
+        np.add.at(time, (instance.phase.astype(np.int64), group), instance.time)
     np.add.at(size, group, instance.node_bytes)
     shared: list[tuple[int, np.ndarray]] = []
     for i, count in enumerate(instance.shared_bytes.tolist()):

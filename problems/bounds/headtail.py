@@ -33,14 +33,7 @@ def heads(instance: Instance) -> np.ndarray:
         Seconds, rounded to nearest along the way (lower by a part in 10**12 before claiming a
         proof); inf where v's group cannot go to k.
     """
-    result: np.ndarray = _heads(
-        allowed_times(instance),
-        instance.pred_ptr,
-        instance.pred,
-        instance.link_time,
-        communication(instance),
-    )
-    return result
+    return _heads(*_by_class(instance))[:, instance.device_class]
 
 
 def tails(instance: Instance) -> np.ndarray:
@@ -51,61 +44,114 @@ def tails(instance: Instance) -> np.ndarray:
     float64 array, shape (n, K)
         Seconds, as :func:`heads`; inf where v's group cannot go to k.
     """
-    result: np.ndarray = _tails(
-        allowed_times(instance),
-        instance.succ_ptr,
-        instance.succ,
-        instance.link_time,
-        communication(instance),
-    )
-    return result
+    return _tails(*_by_class(instance))[:, instance.device_class]
 
 
 @bound("head-tail", problems=["latency"], rules=["contention", "memory", "colocate_tied"])
 def headtail(instance: Instance) -> tuple[float, str]:
     """max_v min_k H(v, k) + p_k(v) + T(v, k), in seconds."""
-    through = (heads(instance) + allowed_times(instance) + tails(instance)).min(axis=1)
+    case = _by_class(instance)
+    through = (_heads(*case) + case[0] + _tails(*case)).min(axis=1)
     v = int(through.argmax())
     # A path has at most n nodes and, between them, two link times each.
     value = round_down(float(through[v]), 4 * instance.n)
     return value, f"every schedule passes through {instance.names[v]!r}"
 
 
+def _by_class(instance: Instance) -> tuple[np.ndarray, ...]:
+    """The instance with one device for each symmetry class, C of them, for the compiled parts.
+
+    Alike devices have equal heads and tails, and a transfer between two of them is never better
+    than none: the minimum over the classes is the minimum over the devices.
+
+    Returns
+    -------
+    time : float64 array, shape (n, C)
+    pred_ptr, pred, succ_ptr, succ : int64 arrays
+    link_time : float64 array, shape (L, n)
+    links : int64 array, shape (C, C, 2)
+    """
+    one = np.unique(instance.device_class, return_index=True)[1]
+    return (
+        np.ascontiguousarray(allowed_times(instance)[:, one]),
+        instance.pred_ptr,
+        instance.pred,
+        instance.succ_ptr,
+        instance.succ,
+        instance.link_time,
+        np.ascontiguousarray(communication(instance)[np.ix_(one, one)]),
+    )
+
+
+def _heads(*case: np.ndarray) -> np.ndarray:
+    result: np.ndarray = _heads_compiled(*case)
+    return result
+
+
+def _tails(*case: np.ndarray) -> np.ndarray:
+    result: np.ndarray = _tails_compiled(*case)
+    return result
+
+
 @njit(cache=True)
-def _heads(time, pred_ptr, pred, link_time, links):  # type: ignore[no-untyped-def]
-    n, K = time.shape
-    head = np.zeros((n, K))
-    arrival = np.empty((n, K))  # of u's payload at k, wherever u sits
+def _heads_compiled(time, pred_ptr, pred, succ_ptr, succ, link_time, links):  # type: ignore[no-untyped-def]
+    n, C = time.shape
+    head = np.zeros((n, C))
+    arrival = np.full((n, C), np.inf)  # of u's payload at k, wherever u sits
+    seconds = np.empty(link_time.shape[0])
+    delay = np.empty(C)
     for v in range(n):
-        for k in range(K):
+        mine = head[v]
+        for i in range(pred_ptr[v], pred_ptr[v + 1]):
+            there = arrival[pred[i]]
+            for k in range(C):
+                mine[k] = there[k] if there[k] > mine[k] else mine[k]
+        for k in range(C):
             if time[v, k] == np.inf:
-                head[v, k] = np.inf
-                continue
-            for i in range(pred_ptr[v], pred_ptr[v + 1]):
-                head[v, k] = max(head[v, k], arrival[pred[i], k])
-        for k in range(K):
-            earliest = np.inf
-            for j in range(K):
-                delay = link_time[links[j, k, 0], v] + link_time[links[j, k, 1], v]
-                earliest = min(earliest, head[v, j] + time[v, j] + delay)
-            arrival[v, k] = earliest
+                mine[k] = np.inf
+        if succ_ptr[v] == succ_ptr[v + 1]:
+            continue
+        earliest = arrival[v]
+        for link in range(len(seconds)):
+            seconds[link] = link_time[link, v]
+        for j in range(C):
+            end = mine[j] + time[v, j]
+            # Two loops: the second one is done several devices at a time.
+            for k in range(C):
+                delay[k] = seconds[links[j, k, 0]] + seconds[links[j, k, 1]]
+            for k in range(C):
+                value = end + delay[k]
+                earliest[k] = value if value < earliest[k] else earliest[k]
     return head
 
 
 @njit(cache=True)
-def _tails(time, succ_ptr, succ, link_time, links):  # type: ignore[no-untyped-def]
-    n, K = time.shape
-    tail = np.zeros((n, K))
+def _tails_compiled(time, pred_ptr, pred, succ_ptr, succ, link_time, links):  # type: ignore[no-untyped-def]
+    n, C = time.shape
+    tail = np.zeros((n, C))
+    seconds = np.empty(link_time.shape[0])
+    delay = np.empty((C, C))  # from k to j at [j, k]
+    least = np.empty(C)
     for u in range(n - 1, -1, -1):
-        for k in range(K):
+        mine = tail[u]
+        if succ_ptr[u] < succ_ptr[u + 1]:
+            for link in range(len(seconds)):
+                seconds[link] = link_time[link, u]
+            for k in range(C):
+                for j in range(C):
+                    delay[j, k] = seconds[links[k, j, 0]] + seconds[links[k, j, 1]]
+        for i in range(succ_ptr[u], succ_ptr[u + 1]):
+            v = succ[i]
+            least[:] = np.inf
+            for j in range(C):
+                rest = time[v, j] + tail[v, j]
+                row = delay[j]
+                for k in range(C):
+                    value = row[k] + rest
+                    least[k] = value if value < least[k] else least[k]
+            for k in range(C):
+                mine[k] = least[k] if least[k] > mine[k] else mine[k]
+        for k in range(C):
             if time[u, k] == np.inf:
-                tail[u, k] = np.inf
-                continue
-            for i in range(succ_ptr[u], succ_ptr[u + 1]):
-                v = succ[i]
-                least = np.inf
-                for j in range(K):
-                    delay = link_time[links[k, j, 0], u] + link_time[links[k, j, 1], u]
-                    least = min(least, delay + time[v, j] + tail[v, j])
-                tail[u, k] = max(tail[u, k], least)
+                mine[k] = np.inf
     return tail

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numba import njit
 
 from problems.bounds.allowed import Groups, groups_of
 from problems.bounds.registry import bound, round_down
@@ -41,41 +42,67 @@ def node(instance: Instance) -> tuple[float, str]:
 
 def _forced(instance: Instance, groups: Groups) -> tuple[np.ndarray, np.ndarray]:
     """Least received and sent seconds of each group on each device, shapes (2, G, K)."""
-    K, group = instance.K, instance.group
     receive, send = (np.zeros(groups.time.shape) for _ in range(2))
-    others = ~np.eye(K, dtype=bool)
-    pays = ~instance.host
-    received: set[tuple[int, int]] = set()
-    for u in range(instance.n):
-        a, phase = int(group[u]), int(instance.phase[u])
-        least_sent = np.zeros(K)
-        for v in instance.succ[instance.succ_ptr[u] : instance.succ_ptr[u + 1]].tolist():
-            b = int(group[v])
-            if a == b:
-                continue
-            together = groups.bytes[a] + groups.bytes[b] <= instance.memory
-            apart_of_a = pays & ~(groups.allowed[b] & together)
-            apart_of_b = pays & ~(groups.allowed[a] & together)
-            out, into = _transfer(instance, u, groups.allowed[a], groups.allowed[b], others)
-            least_sent = np.maximum(least_sent, np.where(apart_of_a, out, 0.0))
-            if (u, b) not in received:
-                received.add((u, b))
-                receive[phase, b] += np.where(apart_of_b, into, 0.0)
-        send[phase, a] += least_sent
+    _add_forced(
+        receive,
+        send,
+        instance.group,
+        instance.phase,
+        instance.succ_ptr,
+        instance.succ,
+        instance.host,
+        instance.staged,
+        instance.link_time,
+        instance.port,
+        instance.wire,
+        instance.memory,
+        groups.bytes,
+        groups.allowed,
+    )
     return receive, send
 
 
-def _transfer(
-    instance: Instance, u: int, from_a: np.ndarray, to_b: np.ndarray, others: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """Least seconds that u's transfer costs its sender on k, and its receiver on k, shapes (K,).
+@njit(cache=True)
+def _add_forced(  # type: ignore[no-untyped-def]
+    receive, send, group, phase, succ_ptr, succ, host, staged, link_time, port, wire, memory,
+    held, allowed,
+):  # fmt: skip
+    G, K = allowed.shape
+    received = np.full(G, -1, np.int64)  # the last producer that each group was charged for
+    least_sent = np.zeros(K)
+    for u in range(len(group)):
+        a, f = group[u], phase[u]
+        least_sent[:] = 0.0
+        for i in range(succ_ptr[u], succ_ptr[u + 1]):
+            b = group[succ[i]]
+            if a == b:
+                continue
+            first = received[b] != u
+            received[b] = u
+            for k in range(K):
+                if host[k]:
+                    continue
+                together = held[a] + held[b] <= memory[k]
+                if not (allowed[b, k] and together):  # a on k sends
+                    seconds = _transfer(u, k, True, allowed[b], staged, link_time, port, wire)
+                    least_sent[k] = max(least_sent[k], seconds)
+                if first and not (allowed[a, k] and together):  # b on k receives
+                    seconds = _transfer(u, k, False, allowed[a], staged, link_time, port, wire)
+                    receive[f, b, k] += seconds
+        for k in range(K):
+            send[f, a, k] += least_sent[k]
+
+
+@njit(cache=True)
+def _transfer(u, k, sends, others, staged, link_time, port, wire):  # type: ignore[no-untyped-def]
+    """Least seconds that u's transfer costs on k, where the other end is one of `others`.
 
     0 where there is no other device left: the instance has no answer then.
     """
-    if instance.staged:
-        port = instance.link_time[instance.port, u]
-        return port, port
-    wire = instance.link_time[instance.wire, u]
-    out = np.where(others & to_b[None, :], wire, np.inf).min(axis=1)
-    into = np.where(others & from_a[:, None], wire, np.inf).min(axis=0)
-    return np.where(np.isfinite(out), out, 0.0), np.where(np.isfinite(into), into, 0.0)
+    if staged:
+        return link_time[port[k], u]
+    least = np.inf
+    for j in range(len(others)):
+        if j != k and others[j]:
+            least = min(least, link_time[wire[k, j] if sends else wire[j, k], u])
+    return least if least < np.inf else 0.0
