@@ -3,25 +3,36 @@
 Each text is one of
 
 * a named selection of the library: ``default``, ``smoke``, ``full``;
-* filters, all of which must hold: ``family=bert|gpt*,tier=small`` (shell-style globs);
+* filters, all of which must hold: ``family=bert|gpt*,tier=small`` (shell-style globs) and
+  comparisons of sizes and statistics, ``nodes>1000,ccr<=0.1``; what has no such number fails;
 * an instance id or a glob over ids: ``bert-base:block/*/latency``;
 * the path of a bundle file, in the library or not.
 
-Several texts add up, in their order, each instance once.
+Several texts add up, in their order, each instance once. Hold-out instances come when they are
+asked for: by the selection ``holdout``, a filter over ``split``, or their full id.
 """
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable, Sequence
+import operator
+import re
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from pathlib import Path
 
 from problems.catalogue import CatalogueEntry, Library
 from problems.instance import Instance
+from problems.selections import HOLDOUT
+from problems.statistics.features import NAMES
 
 KEYS = ("family", "tier", "problem", "split", "platform", "graph", "level")
+NUMBERS = ("nodes", "edges", "devices", "headroom", *NAMES)
+_FILTER = re.compile(r"\s*([^<>=]*?)\s*(<=|>=|<|>|=)\s*(.*?)\s*")
+_COMPARE: dict[str, Callable[[float, float], bool]] = {
+    "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "=": operator.eq,
+}  # fmt: skip
 
 
 class SelectionError(ValueError):
@@ -57,7 +68,7 @@ def select(texts: Sequence[str], library: Library) -> list[Selected]:
 
 
 def filter_entries(entries: Iterable[CatalogueEntry], text: str) -> list[CatalogueEntry]:
-    """The entries that pass every filter of ``key=value|value,key=value``.
+    """The entries that pass every filter of ``key=value|value,number>=value``.
 
     Raises
     ------
@@ -66,21 +77,72 @@ def filter_entries(entries: Iterable[CatalogueEntry], text: str) -> list[Catalog
     """
     entries = list(entries)
     kept = entries
+    by_split = False
     for part in text.split(","):
-        key, equals, value = (piece.strip() for piece in part.partition("="))
-        if not equals or not value:
-            valid = ", ".join(KEYS)
-            raise SelectionError(f"filter {part!r}: write key=value with a key of {valid}")
+        match = _FILTER.fullmatch(part)
+        if match is None or not match[3]:
+            raise SelectionError(
+                f"filter {part!r}: write key=value with a key of {', '.join(KEYS)}, or a"
+                f" comparison (<, <=, >, >=, =) of {', '.join(NUMBERS)}"
+            )
+        key, sign, value = match.groups()
+        by_split |= key == "split"
+        if key in NUMBERS:
+            kept = [entry for entry in kept if _holds(entry, key, sign, value)]
+            continue
         if key not in KEYS:
-            raise SelectionError(f"unknown filter key {key!r}{_close(key, KEYS)}")
+            raise SelectionError(f"unknown filter key {key!r}{_close(key, (*KEYS, *NUMBERS), 40)}")
+        if sign != "=":
+            raise SelectionError(
+                f"filter {part.strip()!r}: {key} is no number; write {key}=value, or compare one"
+                f" of {', '.join(NUMBERS)}"
+            )
         patterns = [pattern.strip() for pattern in value.split("|")]
         values = sorted({getattr(entry, key) for entry in entries})
         for pattern in patterns:
             if not any(fnmatchcase(each, pattern) for each in values):
                 raise SelectionError(f"no instance has {key}={pattern}{_close(pattern, values)}")
         kept = [e for e in kept if any(fnmatchcase(getattr(e, key), p) for p in patterns)]
+    if kept and not by_split:
+        kept = _public(kept, text, "add split=holdout to the filter")
     if not kept:
         raise SelectionError(f"no instance passes all of {text!r}")
+    return kept
+
+
+def number(entry: CatalogueEntry, key: str) -> float | None:
+    """The number that a filter calls `key`, one of :data:`NUMBERS`; None where there is none."""
+    if key in NAMES:
+        value: float | None = getattr(entry.features, key)
+        return value
+    return {
+        "nodes": entry.n,
+        "edges": entry.edges,
+        "devices": entry.devices,
+        "headroom": entry.headroom,
+    }[key]
+
+
+def _holds(entry: CatalogueEntry, key: str, sign: str, value: str) -> bool:
+    try:
+        limit = float(value)
+    except ValueError:
+        raise SelectionError(f"filter {key}{sign}{value}: {value!r} is no number") from None
+    found = number(entry, key)
+    return found is not None and _COMPARE[sign](found, limit)
+
+
+def _public(found: list[CatalogueEntry], text: str, how: str) -> list[CatalogueEntry]:
+    """What is not held out.
+
+    Raises
+    ------
+    SelectionError
+        If nothing is left.
+    """
+    kept = [entry for entry in found if entry.split != HOLDOUT]
+    if not kept:
+        raise SelectionError(f"{text!r} matches only hold-out instances; {how}")
     return kept
 
 
@@ -100,16 +162,21 @@ def _one(text: str, library: Library) -> list[Selected]:
     if text in by_id:
         return [Selected(by_id[text])]
     # Ids have slashes, and their rules may have `=` in them.
-    if "/" in text or ("=" not in text and any(letter in text for letter in "*?")):
+    filters = any(sign in text for sign in "=<>")
+    if "/" in text or (not filters and any(letter in text for letter in "*?")):
         matching = [entry for entry in entries if _matches(entry.id, text)]
         if not matching:
-            raise SelectionError(f"unknown instance {text!r}{_close(text, by_id, 'such as')}")
+            raise SelectionError(
+                f"unknown instance {text!r}{_close(text, by_id, otherwise='such as')}"
+            )
+        matching = _public(matching, text, "give their full ids, or the selection 'holdout'")
         return [Selected(entry) for entry in matching]
-    if "=" in text:
+    if filters:
         return [Selected(entry) for entry in filter_entries(entries, text)]
     raise SelectionError(
         f"unknown selection {text!r}{_close(text, names)}; or filters over {', '.join(KEYS)}"
-        " (family=bert,tier=small), an instance id, a glob over ids, a bundle file"
+        " (family=bert,tier=small) and numbers (nodes>1000,ccr<0.1), an"
+        " instance id, a glob over ids, a bundle file"
     )
 
 
@@ -118,10 +185,10 @@ def _matches(instance_id: str, pattern: str) -> bool:
     return fnmatchcase(instance_id, pattern.replace("[", "[[]"))
 
 
-def _close(text: str, valid: Iterable[str], otherwise: str = "valid are") -> str:
+def _close(text: str, valid: Iterable[str], most: int = 12, otherwise: str = "valid are") -> str:
     valid = list(valid)
     close = difflib.get_close_matches(text, valid, 3, 0.5)
-    if len(valid) > 12:
+    if len(valid) > most:
         listed = f"{otherwise} {', '.join(map(str, close or valid[:3]))}, ..."
     else:
         listed = f"{otherwise} {', '.join(valid) or '(none)'}"

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from msgspec import to_builtins
+
 from bench import entries, presets
 from bench.cli import DONE, UsageError, output
 from bench.leaderboard.words import seconds
@@ -12,8 +14,9 @@ from problems import files
 from problems.catalogue import CatalogueEntry, Library
 from problems.describe import describe
 from problems.instance import Bundle
+from problems.selections import HOLDOUT
 
-WIDE = 110
+WIDE, WIDER = 110, 150
 
 
 def run(what: str, texts: Sequence[str], json: bool) -> int:
@@ -32,7 +35,7 @@ def run(what: str, texts: Sequence[str], json: bool) -> int:
     }
     if what not in kinds:
         # `placebench list family=bert` means the instances.
-        if "=" in what:
+        if any(sign in what for sign in "=<>"):
             what, texts = "instances", [*texts, what]
         else:
             raise UsageError(f"cannot list {what!r}; can list {', '.join(kinds)}")
@@ -48,14 +51,16 @@ def _instances(texts: Sequence[str], json: bool) -> None:
     if texts:
         found = [_described(each, library) for each in select(texts, library)]
     if json:
-        output.as_json(found)
+        output.as_json([{**to_builtins(e), "headroom": e.headroom} for e in found])
         return
     console = output.console()
-    wide = console.width >= WIDE
+    wide, wider = console.width >= WIDE, console.width >= WIDER
     columns = {"instance": "fold"}
     columns |= {"family": "left", "tier": "left"} if wide else {"tier": "left"}
     columns |= {"nodes": "right", "dev.": "right", "best single": "right", "bound": "right"}
     columns |= {"x": "right"}
+    if wider:
+        columns |= dict.fromkeys(("width", "par.", "CCR", "memory", "split"), "right")
     rows = [
         [
             e.id,
@@ -65,12 +70,21 @@ def _instances(texts: Sequence[str], json: bool) -> None:
             seconds(e.best_single_s),
             seconds(e.lower_bound_s),
             "-" if e.headroom is None else f"{e.headroom:.2f}",
+            *(_more(e) if wider else []),
         ]
         for e in found
     ]
     output.rows(columns, rows, to=console)
     count = f"{len(found)} instance{'s' if len(found) != 1 else ''}"
-    console.print(f"{count}; x: best single device / lower bound")
+    more = "; par.: work / critical path; memory: bytes / limits" if wider else ""
+    console.print(f"{count}; x: best single device / lower bound{more}")
+
+
+def _more(entry: CatalogueEntry) -> list[str]:
+    told = entry.features
+    width = f"{told.width}" if told.width_exact else f">={told.width}"
+    numbers = (told.parallelism, told.ccr, told.memory_pressure)
+    return [width, *("-" if x is None else f"{x:.3g}" for x in numbers), entry.split]
 
 
 def _described(selected: Selected, library: Library) -> CatalogueEntry:
@@ -140,5 +154,10 @@ def _selections(json: bool) -> None:
     if json:
         output.as_json(selections)
         return
-    columns = {"selection": "left", "instances": "right"}
-    output.rows(columns, [[name, str(len(ids))] for name, ids in selections.items()])
+    split = {entry.id: entry.split for entry in Library().entries()}
+    columns = {"selection": "left", "instances": "right", "public": "right", "hold-out": "right"}
+    rows = []
+    for name, ids in selections.items():
+        held = sum(split.get(each) == HOLDOUT for each in ids)
+        rows.append([name, str(len(ids)), str(len(ids) - held), str(held)])
+    output.rows(columns, rows)

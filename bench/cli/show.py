@@ -14,6 +14,8 @@ from bench.selection import load, select
 from problems.bounds.theoretical import theoretical
 from problems.catalogue import Library
 from problems.single import best_single
+from problems.statistics.ideals import MOST
+from problems.statistics.measure import measure
 
 
 def run(text: str, json: bool) -> int:
@@ -58,6 +60,9 @@ def run(text: str, json: bool) -> int:
                 "best_single_s": None if single is None else single[1],
                 "bound_s": result.value,
                 "bounds": {b.name: b.value for b in result.bounds},
+                "features": msgspec.to_builtins(
+                    measure(instance) if selected.entry is None else selected.entry.features
+                ),
                 "best_known_s": None if head is None else head.objective,
                 "best_known_by": "" if head is None else head.by,
                 "status": "open" if head is None else head.status,
@@ -86,6 +91,7 @@ def _print(told: dict[str, Any]) -> None:
         ("bound", f"{seconds(told['bound_s'])} ({', '.join(told['bounds'])})"),
         ("best known", f"{seconds(told['best_known_s'])} {told['best_known_by']}".strip()),
         ("status", told["status"]),
+        *_features(told["features"]),
     ]
     for part, kind in _kinds(told["provenance"]):
         facts.append((part, kind))
@@ -101,6 +107,26 @@ def _print(told: dict[str, Any]) -> None:
         for device in told["devices"]
     ]
     output.rows(columns, rows, to=console)
+
+
+def _features(told: dict[str, Any]) -> list[tuple[str, str]]:
+    """The statistics, with their definitions in short."""
+    width = f"{'' if told['width_exact'] else 'at least '}{told['width']}"
+    count = "more than " + str(MOST) if told["ideals"] is None else str(told["ideals"])
+
+    def text(name: str) -> str:
+        return "-" if told[name] is None else f"{told[name]:.4g}"
+
+    return [
+        ("shape", f"depth {told['depth']}, width {width}, {count} ideals"),
+        ("parallelism", f"{text('parallelism')} (work / critical path, fastest times)"),
+        ("CCR", f"{text('ccr')} (mean transfer / mean compute)"),
+        ("memory", f"{text('memory_pressure')} of the limits, largest group"
+                   f" {text('group_pressure')} of the largest"),
+        ("unlike", f"heterogeneity {text('heterogeneity')}, inconsistency"
+                   f" {text('inconsistency')}, {told['symmetry_classes']} classes of devices,"
+                   f" {100 * told['supported_share']:.4g} % supported"),
+    ]  # fmt: skip
 
 
 def _kinds(provenance: Any) -> list[tuple[str, str]]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
-from bench.selection import SelectionError, load, select
+from bench.selection import SelectionError, load, number, select
 from problems import files
+from problems.catalogue import Library
 from tests.bench import library as small
 
 
@@ -45,6 +47,60 @@ def test_a_bundle_file(library, tmp_path):
     assert load(selected, library).digest == library.entries()[0].digest
 
 
+def test_comparisons_of_numbers(library):
+    entries = library.entries()
+    widths = sorted({entry.features.width for entry in entries})
+    assert len(widths) > 1
+    wide = [e.id for e in entries if e.features.width > widths[0]]
+    assert names(library, f"width>{widths[0]}") == wide
+    assert names(library, f"width >= {widths[0] + 1}, nodes=8") == wide
+    assert names(library, f"width<={widths[0]}") == [e.id for e in entries if e.id not in wide]
+    assert names(library, "nodes=8,devices<4,headroom>=0.9") == [e.id for e in entries]
+    latency = names(library, "problem=latency,parallelism>=1")
+    assert latency == names(library, "problem=latency")
+
+
+def test_what_has_no_number_passes_no_comparison(library):
+    entry = library.entries()[0]
+    assert number(entry, "memory_pressure") is None
+    for sign in ("<=", ">"):
+        with pytest.raises(SelectionError, match="no instance passes"):
+            select([f"graph={entry.graph},memory_pressure{sign}1"], library)
+
+
+@pytest.fixture(scope="module")
+def held(library, tmp_path_factory):
+    """The library with its last two instances held out."""
+    root = tmp_path_factory.mktemp("held")
+    catalogue, index = library.catalogue(), library.index()
+    instances = [
+        msgspec.structs.replace(
+            e, split="holdout" if i >= len(catalogue.instances) - 2 else e.split
+        )
+        for i, e in enumerate(catalogue.instances)
+    ]
+    files.write(root / "catalogue.json", msgspec.structs.replace(catalogue, instances=instances))
+    named = {**index.selections, "holdout": [each.id for each in instances[-2:]]}
+    files.write(root / "index.json", msgspec.structs.replace(index, selections=named))
+    return Library(root)
+
+
+def test_hold_out_instances_come_when_asked_for(held):
+    public, held_out = [], []
+    for entry in held.entries():
+        (held_out if entry.split == "holdout" else public).append(entry.id)
+    assert names(held, "nodes>0") == public
+    assert names(held, "*random*") == public
+    assert names(held, "nodes>0,split=*") == public + held_out
+    assert names(held, "split=holdout") == held_out == names(held, "holdout")
+    assert names(held, held_out[0]) == held_out[:1]
+    graph = held.entries()[-1].graph
+    with pytest.raises(SelectionError, match="only hold-out instances; add split=holdout"):
+        select([f"graph={graph}"], held)
+    with pytest.raises(SelectionError, match="only hold-out instances; give their full ids"):
+        select([f"{graph}:*"], held)
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [
@@ -57,6 +113,15 @@ def test_a_bundle_file(library, tmp_path):
         ("problem=latencyy", r"no instance has problem=latencyy; did you mean 'latency'\?"),
         ("tier=huge", r"no instance has tier=huge.*valid are tiny"),
         ("problem=latency,graph=random0-8-t", "passes all"),
+        ("nodes>8", "no instance passes all of 'nodes>8'"),
+        ("nodes>many", "filter nodes>many: 'many' is no number"),
+        (
+            "nodes>",
+            r"or a comparison \(<, <=, >, >=, =\) of nodes, edges, devices, headroom, depth",
+        ),
+        ("tier>small", "tier is no number; .*compare one of nodes, edges"),
+        ("widht<3", r"unknown filter key 'widht'; did you mean 'width'\? .*family, .*parallelism"),
+        ("nodes<>3", "'>3' is no number"),
         ("random9/x/latency", "unknown instance 'random9/x/latency'"),
         ("missing.json", "no file 'missing.json'"),
     ],

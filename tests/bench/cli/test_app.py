@@ -82,6 +82,19 @@ def test_list(cli, library):
     assert "heft" in cli("list", "entries")[1]
     assert "random0-8-t" in cli("list", "platforms")[1]
     assert "smoke" in cli("list", "selections")[1]
+    (told,) = json.loads(cli("list", "-i", library.entries()[0].id, "--json")[1])
+    assert told["headroom"] == library.entries()[0].headroom
+    assert told["features"]["width"] == library.entries()[0].features.width
+    assert "6 instances" in cli("list", "nodes>=8")[1]
+
+
+def test_list_fits_into_80_columns(cli, monkeypatch):
+    monkeypatch.setattr("bench.cli.output.PIPE_COLUMNS", 80)
+    out = cli("list")[1]
+    assert max(map(len, out.splitlines())) <= 80
+    assert "CCR" not in out
+    monkeypatch.setattr("bench.cli.output.PIPE_COLUMNS", 150)
+    assert "CCR" in cli("list")[1]
 
 
 def test_show_and_bounds(cli, library):
@@ -90,8 +103,10 @@ def test_show_and_bounds(cli, library):
     assert code == 0
     assert name in out
     assert "modelled" in out
+    assert f"depth {library.entries()[0].features.depth}, width" in out
     (told,) = json.loads(cli("show", name, "--json")[1])
     assert told["bound_s"] == library.entries()[0].lower_bound_s
+    assert told["features"] == msgspec.to_builtins(library.entries()[0].features)
     code, out, _ = cli("bounds", name, "--json")
     assert code == 0
     assert max(each["value_s"] for each in json.loads(out)) == told["bound_s"]
