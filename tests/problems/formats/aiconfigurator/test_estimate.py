@@ -55,17 +55,19 @@ def test_the_rest_moves_bytes(h100):
 def test_attention_is_taken_from_the_table_of_its_kind(a100, h100):
     check(h100.estimate(attention(1, 64, 8, 64)), 64 * 8 * 64 / 1e9, "table")
     check(h100.estimate(attention(2, 100, 4, 64)), 2 * 100 * 4 * 64 / 1e9, "interpolated")
-    check(h100.estimate(attention(1, 64, 8, 128, causal=True)), 64 * 8 * 128 / 1e9, "table")
-    check(a100.estimate(attention(1, 64, 8, 128, causal=True)), 64 * 8 * 128 / 1e9, "table")
+    check(h100.estimate(attention(1, 64, 8, 128, causal=True)), 3 * 64 * 8 * 128 / 1e9, "table")
+    check(a100.estimate(attention(1, 64, 8, 128, causal=True)), 3 * 64 * 8 * 128 / 1e9, "table")
 
 
 def test_attention_that_no_table_has_is_modelled(a100, h100):
     # channels in all are kept: 8 heads of 64 are 4 of 128
-    check(a100.estimate(attention(1, 64, 8, 64)), 64 * 4 * 128 / 1e9, "stand-in")
+    check(a100.estimate(attention(1, 64, 8, 64)), 3 * 64 * 4 * 128 / 1e9, "stand-in")
     check(h100.estimate(attention(1, 64, 8, 32)), 64 * 4 * 64 / 1e9, "stand-in")
     check(h100.estimate(attention(1, 64, 8, 64, keys=256)), 128 * 8 * 64 / 1e9, "stand-in")
     check(h100.estimate(attention(1, 64, 8, 64, kv=2)), 64 * 8 * 64 / 1e9, "stand-in")
-    check(h100.estimate(attention(1, 64, 8, 128)), 64 * 8 * 128 / 1e9, "stand-in")  # causal table
+    check(h100.estimate(attention(1, 64, 4, 128)), 64 * 8 * 64 / 1e9, "stand-in")
+    # 16 heads of 64 are beyond the table of full attention, but the causal one has 8 of 128
+    check(h100.estimate(attention(1, 64, 8, 128)), 3 * 64 * 8 * 128 / 1e9, "stand-in")
     check(h100.estimate(attention(64, 64, 8, 64)), h100.attention_floor, "roofline")
     assert h100.attention_floor == pytest.approx(64 * 64 / 1e9)
 
