@@ -12,7 +12,6 @@ bundle = builder.build()
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
@@ -31,13 +30,8 @@ from problems.platform import (
     Wire,
     link_names,
 )
+from problems.plausible import MOST_DEVICES, name_of, seconds, unknown, whole_bytes
 from problems.resolve import from_bundle
-
-# No operator runs for a day. Numbers such as 9999999999 stand for "not on this device" in some
-# data sets, and distort every sum that they enter.
-FORBIDDING_S = 86_400.0
-MOST_DEVICES = 1024
-MOST_BYTES = 2**53
 
 
 class Builder:
@@ -75,7 +69,7 @@ class Builder:
         provenance: Mapping[str, Any] | None = None,
         platform: str | None = None,
     ) -> None:
-        self.name = _text(name, "an instance")
+        self.name = name_of(name, "an instance")
         self._problem, self._rules = problem, dict(rules or {})
         self._family, self._kind = family, kind
         self._provenance = dict(provenance or {})
@@ -115,13 +109,13 @@ class Builder:
             Link of its port to host memory. Devices with such links make a staged platform;
             :meth:`add_wire` and :meth:`set_default_link` a direct one.
         """
-        where = f"device {_text(name, 'a device')!r}"
+        where = f"device {name_of(name, 'a device')!r}"
         if name in self._devices:
             raise FileError(f"{where} is added twice")
         if len(self._devices) == MOST_DEVICES:
             raise FileError(f"{where}: more than {MOST_DEVICES} devices")
         if memory_bytes is not None:
-            _whole(memory_bytes, f"{where}: memory_bytes")
+            whole_bytes(memory_bytes, f"{where}: memory_bytes")
         self._devices[name] = Device(name, kind or name, memory_bytes, host, unlimited, link)
 
     def add_link(
@@ -141,11 +135,11 @@ class Builder:
         points : sequence of (int, float)
             Bytes, ascending, and the seconds that they take.
         """
-        where = f"link {_text(name, 'a link')!r}"
+        where = f"link {name_of(name, 'a link')!r}"
         if name in self._links:
             raise FileError(f"{where} is added twice")
         measured = [
-            LinkPoint(_whole(size, f"{where}: bytes"), t := _seconds(time, where), t)
+            LinkPoint(whole_bytes(size, f"{where}: bytes"), t := seconds(time, where), t)
             for size, time in points
         ]
         model = None
@@ -154,7 +148,7 @@ class Builder:
         if bandwidth_Bps is not None and latency_s is not None:
             if not 0 < bandwidth_Bps <= 1e18:
                 raise FileError(f"{where}: bandwidth_Bps is {bandwidth_Bps}, not in (0, 1e18]")
-            model = AlphaBeta(_seconds(latency_s, f"{where}: latency_s"), float(bandwidth_Bps))
+            model = AlphaBeta(seconds(latency_s, f"{where}: latency_s"), float(bandwidth_Bps))
         try:
             self._links[name] = LinkFile(
                 "placebench-link/1",
@@ -172,7 +166,7 @@ class Builder:
         for end in (source, target):
             if end not in self._devices:
                 raise FileError(
-                    f"wire {source!r} - {target!r}: {_none('device', end, self._devices)}"
+                    f"wire {source!r} - {target!r}: {unknown('device', end, self._devices)}"
                 )
         self._wires.append(Wire(source, target, link))
 
@@ -209,7 +203,7 @@ class Builder:
         signature : str, optional
             How the device tables name the node; default: its name.
         """
-        where = f"node {_text(name, 'a node')!r}"
+        where = f"node {name_of(name, 'a node')!r}"
         if name in self._nodes:
             raise FileError(f"{where} is added twice; every node has a name of its own")
         if phase not in ("forward", "backward"):
@@ -220,7 +214,7 @@ class Builder:
         if key in self._times:
             raise FileError(f"{where}: signature {key!r} is that of another node")
         self._times[key] = {
-            kind: None if time is None else _seconds(time, f"{where} on {kind!r}")
+            kind: None if time is None else seconds(time, f"{where} on {kind!r}")
             for kind, time in times.items()
         }
         self._number[name] = len(self._nodes)
@@ -228,8 +222,8 @@ class Builder:
             name=name,
             op=op,
             signature=key,
-            output_bytes=_whole(output_bytes, f"{where}: output_bytes"),
-            weights={w: _whole(size, f"{where}: weight {w!r}") for w, size in weights.items()},
+            output_bytes=whole_bytes(output_bytes, f"{where}: output_bytes"),
+            weights={w: whole_bytes(size, f"{where}: weight {w!r}") for w, size in weights.items()},
             phase=phase,
             colocate=colocate,
         )
@@ -239,7 +233,7 @@ class Builder:
         where = f"edge {source!r} -> {target!r}"
         for end in (source, target):
             if end not in self._number:
-                raise FileError(f"{where}: {_none('node', end, self._nodes)}")
+                raise FileError(f"{where}: {unknown('node', end, self._nodes)}")
         if source == target:
             raise FileError(f"{where}: a node cannot read itself")
         if (source, target) in self._edges:
@@ -262,7 +256,7 @@ class Builder:
             times = self._times[node.signature or node.name]
             for kind in times:
                 if kind not in kinds:
-                    raise FileError(f"node {node.name!r}: {_none('kind of device', kind, kinds)}")
+                    raise FileError(f"node {node.name!r}: {unknown('kind of device', kind, kinds)}")
             for kind in kinds:
                 if kind not in times:
                     raise FileError(
@@ -280,7 +274,7 @@ class Builder:
         )
         for link in sorted(link_names(platform)):
             if link not in self._links:
-                raise FileError(f"{self.name}: {_none('link', link, self._links)}")
+                raise FileError(f"{self.name}: {unknown('link', link, self._links)}")
         bundle = Bundle(
             "placebench-bundle/1",
             InstanceSpec(self.name, self._platform, self._problem, rules=self._rules),
@@ -305,35 +299,3 @@ class Builder:
             time = times[kind]
             table[key] = None if time is None else Timing(time, time, time, 1)
         return DeviceFile("placebench-device/1", kind, self._kind, self._provenance, table)
-
-
-def _text(name: str, what: str) -> str:
-    if not isinstance(name, str) or not name:
-        raise FileError(f"{what} needs a name, not {name!r}")
-    return name
-
-
-def _none(what: str, name: str, valid: Mapping[str, object]) -> str:
-    shown = ", ".join(map(str, list(valid)[:8])) + (", ..." if len(valid) > 8 else "")
-    return f"no {what} {name!r}; there are {shown or 'none'}"
-
-
-def _seconds(time: float, where: str) -> float:
-    """A plausible time in seconds, as a float."""
-    try:
-        value = float(time)
-    except (TypeError, ValueError, OverflowError):
-        raise FileError(f"{where}: a time is a number of seconds, not {time!r}") from None
-    if math.isnan(value) or value < 0:
-        raise FileError(f"{where}: a time of {value} s")
-    if value >= FORBIDDING_S:
-        raise FileError(f"{where}: a time of {value:g} s; say None where it cannot run")
-    return value + 0.0  # no negative zero
-
-
-def _whole(size: int, where: str) -> int:
-    if isinstance(size, bool) or not isinstance(size, int):
-        raise FileError(f"{where}: a whole number of bytes is needed, not {size!r}")
-    if not 0 <= size <= MOST_BYTES:
-        raise FileError(f"{where}: {size} bytes, not in 0..2**53")
-    return size

@@ -42,12 +42,14 @@ def msr(instance: Chosen, output: Output = None) -> None:
     bundle, resolved = _resolved(instance)
     data = msr_write.write(resolved, msr_write.ids_of(resolved, bundle))
     _put(data, output)
-    rules = {
-        "problem": resolved.problem,
-        "contiguous": bool(getattr(resolved.rules, "contiguous", False)),
-        "split_phases": bool(getattr(resolved.rules, "split_phases", False)),
-    }
-    back = msr.read(data, "export", "export", **rules).bundle
+    back = msr.read(
+        data,
+        "export",
+        "export",
+        problem=resolved.problem,
+        contiguous=bool(getattr(resolved.rules, "contiguous", False)),
+        split_phases=bool(getattr(resolved.rules, "split_phases", False)),
+    ).bundle
     command = shlex.join(["placebench import msr", *msr_write.flags(resolved)]).replace("'", "")
     differs = msr_write.differences(resolved, back)
     if differs:

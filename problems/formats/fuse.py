@@ -25,7 +25,7 @@ def fuse(bundle: Bundle) -> tuple[Bundle, int]:
     """
     instance = from_bundle(bundle)
     group = instance.group
-    graph = nx.DiGraph()
+    graph: nx.DiGraph[int] = nx.DiGraph()
     graph.add_edges_from(group[throughput.order_edges(instance)].tolist())
     forward = set(group[instance.phase == 0].tolist())
     label: dict[int, str] = {}

@@ -11,13 +11,13 @@ import hashlib
 from collections.abc import Sequence
 from decimal import Decimal
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Any
 
-import msgspec
-
-from problems.builder import MOST_BYTES, Builder
+from problems.builder import Builder
 from problems.files import FileError
 from problems.formats.fuse import fuse
+from problems.formats.msr_doubts import doubts
+from problems.formats.msr_file import MsrEdge, MsrFile, MsrNode
 from problems.formats.reading import (
     Imported,
     error,
@@ -28,49 +28,12 @@ from problems.formats.reading import (
     whole_bytes,
 )
 from problems.graph import GraphFile
+from problems.plausible import MOST_BYTES
 
 FORMAT = "msr"
 CPU, FPGA, PORT = "cpu", "fpga", "port"
 # Out-edges of one node may differ by rounding, in the unit of the file.
 SAME_COST = Decimal("1e-6")
-# All transfers together against all accelerator compute: 1.2 to 13 in the public files, and a
-# thousandth of that where costs are in seconds.
-SLOW, FAST = 1e3, 1e-2
-
-Flag = Literal[0, 1] | bool
-
-
-class MsrNode(msgspec.Struct, frozen=True):
-    """A node as the file has it."""
-
-    id: int
-    cpuLatency: Decimal | None
-    fpgaLatency: Decimal | None
-    name: str | None = None
-    supportedOnFpga: Flag = True
-    isBackwardNode: Flag = False
-    colorClass: int | str | None = None
-    size: Decimal = Decimal(0)
-    layerId: Any = None
-
-
-class MsrEdge(msgspec.Struct, frozen=True):
-    """An edge as the file has it."""
-
-    sourceId: int
-    destId: int
-    cost: Decimal
-    size: Decimal | None = None
-
-
-class MsrFile(msgspec.Struct, frozen=True):
-    """The whole file."""
-
-    maxFPGAs: int
-    maxCPUs: int
-    nodes: list[MsrNode]
-    edges: list[MsrEdge]
-    maxSizePerFPGA: Decimal | None = None
 
 
 def read(
@@ -131,7 +94,7 @@ def read(
         bundle, gone = fuse(bundle)
         if gone:
             notes.append(f"{gone} colour classes fused with others: a chain cannot separate them")
-    return Imported(bundle, notes + _doubts(file, costs))
+    return Imported(bundle, notes + doubts(file, costs))
 
 
 def _names(nodes: Sequence[MsrNode]) -> dict[int, str]:
@@ -248,7 +211,9 @@ def _add_nodes(builder: Builder, file: MsrFile, payload: dict[int, int], where: 
         at = f"$.nodes[{i}]"
         time: dict[str, float | None] = {}
         if file.maxFPGAs:
-            time[FPGA] = _time(node.fpgaLatency, where, f"{at}.fpgaLatency", node.supportedOnFpga)
+            time[FPGA] = _time(
+                node.fpgaLatency, where, f"{at}.fpgaLatency", bool(node.supportedOnFpga)
+            )
         if file.maxCPUs:
             time[CPU] = _time(node.cpuLatency, where, f"{at}.cpuLatency", True)
         size = whole_bytes(node.size, where, f"{at}.size")
@@ -270,62 +235,6 @@ def _add_nodes(builder: Builder, file: MsrFile, payload: dict[int, int], where: 
 def _time(value: Decimal | None, where: str, at: str, supported: bool) -> float | None:
     # Of a node that is not supported, any number may stand in the file.
     return seconds(value, where, at, milli=True) if supported and value is not None else None
-
-
-def _doubts(file: MsrFile, costs: dict[int, float]) -> list[str]:
-    """What is legal and was a mistake in files that others made of this format."""
-    notes = []
-    work = sum(float(n.fpgaLatency or 0) * 1e-3 for n in file.nodes if n.supportedOnFpga)
-    moved = sum(costs.values())
-    if file.maxFPGAs and file.edges and not moved:
-        notes.append("every transfer takes no time: were the edge costs left at zero?")
-    elif file.maxFPGAs and moved and work and not FAST < moved / work < SLOW:
-        unit = "s" if moved < work else "ms"
-        notes.append(
-            f"all transfers together take {moved / work:.2g} of the accelerators' compute time:"
-            f" are the costs in another unit? (--cost-unit {unit})"
-        )
-    return notes + _doubts_of_pairs(file)
-
-
-def _doubts_of_pairs(file: MsrFile) -> list[str]:
-    backward = {node.id: bool(node.isBackwardNode) for node in file.nodes}
-    colour = {n.id: n.colorClass for n in file.nodes if n.colorClass is not None}
-    forward_flow, same, other = set(), 0, 0
-    inner = [
-        (colour[e.sourceId], colour[e.destId], backward[e.sourceId])
-        for e in file.edges
-        if backward[e.sourceId] == backward[e.destId]
-        and e.sourceId in colour
-        and e.destId in colour
-        and colour[e.sourceId] != colour[e.destId]
-    ]
-    forward_flow = {(a, b) for a, b, is_backward in inner if not is_backward}
-    for a, b, is_backward in inner:
-        same += is_backward and (a, b) in forward_flow
-        other += is_backward and (b, a) in forward_flow
-    notes = []
-    if same > other:
-        notes.append(
-            f"{same} backward edges point the way of their forward partners; gradients flow the"
-            " other way (taken as they stand)"
-        )
-    held: dict[Any, list[Decimal]] = {}
-    for node in file.nodes:
-        if node.colorClass is not None:
-            held.setdefault((node.colorClass, bool(node.isBackwardNode)), []).append(node.size)
-    pairs = [
-        (sum(held[key, False]), sum(held[key, True]))
-        for key, is_backward in held
-        if is_backward and (key, False) in held
-    ]
-    lopsided = sum((a > 0) != (b > 0) for a, b in pairs)
-    if pairs and lopsided > len(pairs) / 2:
-        notes.append(
-            f"{lopsided} of {len(pairs)} classes with forward and backward nodes have sizes on one"
-            " side only: is memory missing on the other?"
-        )
-    return notes
 
 
 def ids(graph: GraphFile) -> dict[str, int] | None:

@@ -35,6 +35,7 @@ FLAGS = {"true": True, "1": True, "yes": True, "false": False, "0": False, "no":
 
 Row = tuple[str, dict[str, str]]  # where it stands, and what it says
 Part = tuple[bytes, str]  # content of a file, and its name for errors
+Model = tuple[str, float, float]  # where a link stands, its latency in s and bandwidth in bytes/s
 
 
 def read(
@@ -65,15 +66,15 @@ def read(
     builder = Builder(name, problem=problem, rules=rules, provenance=origin)
     ports, wires = _links(links)
     kinds = _add_devices(builder, devices, ports)
-    for at, source, target, link in wires:
+    for source, target, link in wires:
         with_model = f"{source}-{target}"
-        builder.add_link(with_model, **link)
+        _add_link(builder, with_model, link)
         if (source, target) == ("*", "*"):
             builder.set_default_link(with_model)
         else:
-            _located(at, builder.add_wire, source, target, with_model)
+            _located(link[0], builder.add_wire, source, target, with_model)
     for device, link in ports.items():
-        builder.add_link(f"{device}-port", **link)
+        _add_link(builder, f"{device}-port", link)
     table = _times(times, nodes, kinds)
     ignored: set[str] = set()
     for key, attributes in nodes.items():
@@ -144,25 +145,30 @@ def rows(part: Part, *headings: Sequence[str]) -> list[Row]:
 
 def _links(
     part: Part | None,
-) -> tuple[dict[str, dict[str, float]], list[tuple[str, str, str, dict[str, float]]]]:
-    ports: dict[str, dict[str, float]] = {}
-    wires: list[tuple[str, str, str, dict[str, float]]] = []
+) -> tuple[dict[str, Model], list[tuple[str, str, Model]]]:
+    ports: dict[str, Model] = {}
+    wires: list[tuple[str, str, Model]] = []
     for at, row in rows(part, PORTS, WIRES) if part else ():
         assert part is not None
         where = part[1]
-        link = {
-            "latency_s": seconds(
-                number(row["latency_s"], where, at), where, at, hint="is it in seconds?"
-            ),
-            "bandwidth_Bps": float(number(row["bandwidth_Bps"], where, at)),
-        }
+        latency = number(row["latency_s"], where, at)
+        link = (
+            f"{where}: {at}",
+            seconds(latency, where, at, hint="is it in seconds?"),
+            float(number(row["bandwidth_Bps"], where, at)),
+        )
         if "device" not in row:
-            wires.append((f"{where}: {at}", row["source"], row["target"], link))
+            wires.append((row["source"], row["target"], link))
         elif row["device"] in ports:
             raise error(where, f"device {short(row['device'])!r} is listed twice", at)
         else:
             ports[row["device"]] = link
     return ports, wires
+
+
+def _add_link(builder: Builder, name: str, link: Model) -> None:
+    at, latency, bandwidth = link
+    _located(at, builder.add_link, name, latency_s=latency, bandwidth_Bps=bandwidth)
 
 
 def _add_devices(builder: Builder, part: Part, ports: Mapping[str, object]) -> dict[str, None]:

@@ -15,9 +15,9 @@ from typing import Any, NoReturn, TypeVar
 
 import msgspec
 
-from problems.builder import FORBIDDING_S, MOST_BYTES
 from problems.files import FileError
 from problems.instance import Bundle
+from problems.plausible import FORBIDDING_S, MOST_BYTES
 
 T = TypeVar("T")
 _WIDE = decimal.Context(prec=1_000)  # shifts a decimal point without rounding any sane number
