@@ -14,6 +14,7 @@ from problems.capture.signature import decode, extent
 # Operators whose second tensor indexes dimension `args[1]` of the first.
 ALONG_DIMENSION = ("aten.gather.", "aten.index_select.", "aten.scatter.", "aten.scatter_add.")
 INDEX_LISTS = ("aten.index.", "aten.index_put.", "aten.index_put_.")
+LARGE = 2**24  # elements: more than a cache holds, so tensors of unlike size may share memory
 
 
 def index_limits(op: str, args: list[Any]) -> dict[int, int]:
@@ -41,6 +42,9 @@ def index_limits(op: str, args: list[Any]) -> dict[int, int]:
 class Arguments:
     """Makes arguments; tensors of equal size and place share their memory between operators.
 
+    Large ones share whatever is large enough: the weights of the largest networks, one by one,
+    would fill the memory of a small machine.
+
     Parameters
     ----------
     device : str
@@ -53,6 +57,7 @@ class Arguments:
         self.device = device
         self.random = torch.Generator(device=device).manual_seed(seed)
         self.storages: dict[tuple[Any, ...], torch.Tensor] = {}
+        self.large: list[tuple[tuple[Any, ...], torch.Tensor]] = []
 
     def build(
         self, op: str, args: list[Any], kwargs: dict[str, Any]
@@ -60,12 +65,16 @@ class Arguments:
         """Arguments for one operator; no two tensors of one call overlap."""
         limits = index_limits(op, args)
         count = 0
+        taken: set[int] = set()
 
         def make(
             shape: tuple[int, ...], stride: tuple[int, ...], dtype: torch.dtype
         ) -> torch.Tensor:
             nonlocal count
             key = (extent(shape, stride), dtype, limits.get(count, 2), count)
+            if key[0] >= LARGE:
+                count += 1
+                return self._large(key[:3], taken).as_strided(shape, stride)
             if key not in self.storages:
                 self.storages[key] = self._values(*key[:3])
             count += 1
@@ -76,6 +85,17 @@ class Arguments:
             {k: decode(v, make, self.device) for k, v in kwargs.items()},
         )
 
+    def _large(self, key: tuple[Any, ...], taken: set[int]) -> torch.Tensor:
+        """Find or make a storage for (size, dtype, limit) that this call has not `taken` yet."""
+        size, *kind = key
+        for i, ((other, *its_kind), values) in enumerate(self.large):
+            if i not in taken and other >= size and its_kind == kind:
+                taken.add(i)
+                return values
+        taken.add(len(self.large))
+        self.large.append((key, self._values(*key)))
+        return self.large[-1][1]
+
     def _values(self, size: int, dtype: torch.dtype, limit: int) -> torch.Tensor:
         if dtype == torch.bool or not (dtype.is_floating_point or dtype.is_complex):
             values = torch.randint(
@@ -84,4 +104,4 @@ class Arguments:
             return values.to(dtype)
         # Positive and of order one: roots, logarithms and variances are fine with it.
         values = torch.rand(size, generator=self.random, device=self.device)
-        return (values + 0.05).to(dtype)
+        return values.add_(0.05).to(dtype)

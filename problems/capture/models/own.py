@@ -1,4 +1,4 @@
-"""Hand-written networks: recurrent ones, a mixture of experts, a recommender, waves, cells."""
+"""Hand-written networks: recurrent, mixtures, recommender, waves, cells, diffusion."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import torch
 from problems.capture.models.inputs import image, own, tokens
 from problems.capture.models.registry import Built, builder, variant
 from problems.capture.modules.amoebanet import AmoebaNet
+from problems.capture.modules.diffusion import DiffusionUNet
 from problems.capture.modules.dlrm import Dlrm
 from problems.capture.modules.experts import MixtureDecoder
 from problems.capture.modules.gnmt import Gnmt
@@ -19,6 +20,14 @@ def moe(batch: int = 1, sequence: int = 128) -> Built:
     """Build a decoder of 6 layers with 8 experts each (arXiv 1701.06538)."""
     about = own(batch=batch, sequence=sequence)
     return Built(MixtureDecoder(), (tokens(batch, sequence),), {}, r"layers\.\d+", about)
+
+
+@builder("moe-8x7b", "moe")
+def moe_large(batch: int = 1, sequence: int = 128) -> Built:
+    """Build a mixture of 32 layers, as wide as Mixtral 8x7B (arXiv 2401.04088)."""
+    model = MixtureDecoder(layers=32, width=4096, heads=32, hidden=14336)
+    about = own(batch=batch, sequence=sequence)
+    return Built(model, (tokens(batch, sequence),), {}, r"layers\.\d+", about)
 
 
 @builder("gnmt", "gnmt")
@@ -60,6 +69,14 @@ def amoebanet(batch: int = 1) -> Built:
     about = own(batch=batch, image=224)
     block = r"stem|cells\.\d+"
     return Built(AmoebaNet(), (image(batch, 224),), {}, block, about)
+
+
+@builder("ddpm", "diffusion")
+def ddpm(batch: int = 1) -> Built:
+    """Build the noise predictor of a diffusion model for CIFAR-10 (arXiv 2006.11239)."""
+    inputs = (image(batch, 32), torch.rand(batch))
+    block = r"time|first|(down|middle|up)\.\d+|last"
+    return Built(DiffusionUNet(), inputs, {}, block, own(batch=batch, image=32))
 
 
 variant("gnmt-b8-s32", "gnmt", batch=8, sequence=32)

@@ -144,7 +144,7 @@ def bridgetower(batch: int = 1) -> Built:
     model = transformers.BridgeTowerModel(transformers.BridgeTowerConfig())
     inputs = text(batch, 50) | {"pixel_values": image(batch, 288)}
     block = (
-        r"(text|vision)_model\.[\w.]*(embeddings|(layer|resblocks)\.\d+)"
+        r"(text|vision)_model\.[\w.]*?(embeddings|(layer|resblocks)\.\d+)"
         r"|cross_modal_\w+\.\d+|cross_modal_\w+"
     )
     return Built(model, (), inputs, block, hugging(batch=batch, image=288, sequence=50))

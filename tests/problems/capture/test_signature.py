@@ -9,6 +9,7 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="extra `capture` is not installed: no torch")
 
+from problems.capture import arguments as arguments_  # noqa: E402
 from problems.capture.arguments import Arguments, index_limits  # noqa: E402
 from problems.capture.signature import (  # noqa: E402
     decode,
@@ -115,3 +116,17 @@ def test_tensors_of_one_call_do_not_overlap_but_calls_share_memory() -> None:
     (c, _), _ = arguments.build("aten.mul.Tensor", encoded, {})
     assert a.data_ptr() != b.data_ptr()
     assert a.data_ptr() == c.data_ptr()
+
+
+def test_large_tensors_share_memory_across_sizes_but_not_in_a_call(monkeypatch) -> None:  # type: ignore[no-untyped-def]
+    monkeypatch.setattr(arguments_, "LARGE", 6)
+    arguments = Arguments()
+    (a, b), _ = arguments.build("aten.add.Tensor", encode([T(8), T(8)]), {})
+    (c, d), _ = arguments.build("aten.add.Tensor", encode([T(2, 3).t(), T(7)]), {})
+    assert a.data_ptr() == c.data_ptr() != b.data_ptr() == d.data_ptr()
+    assert (c.shape, c.stride()) == ((3, 2), (1, 3))
+    (table, ids), _ = arguments.build(
+        "aten.embedding.default", encode([T(7, 3), T(9, dtype=torch.int64)]), {}
+    )
+    assert table.data_ptr() not in (a.data_ptr(), b.data_ptr())
+    assert 0 <= int(ids.min()) <= int(ids.max()) < 7
