@@ -31,8 +31,9 @@ from problems.bounds.registry import bound, slack
 from problems.instance import Instance
 from problems.rules import ThroughputRules
 
-# Beyond so many assignment variables the LP takes minutes; the closed form is within a percent.
-LARGEST_LP = 200_000
+# Groups x unlike devices: beyond so many the LP takes more than a few seconds (12,000: 2 s;
+# 40,000: 10 to 30 s). The closed form, its fallback, needs 1 s for 100,000 groups on 64 devices.
+LARGEST_LP = 20_000
 
 
 def _refuses(instance: Instance) -> str | None:
@@ -52,7 +53,7 @@ def load_lp(instance: Instance) -> tuple[float, str]:
     time = groups.time if split else groups.time.sum(axis=0, keepdims=True)
     simple = closed_form(instance, groups, time)
     value, note = lagrangian(instance, groups, time, simple), "closed-form multipliers"
-    if groups.allowed.size <= LARGEST_LP:
+    if len(groups.bytes) * len(_columns(instance, groups, time)[0]) <= LARGEST_LP:
         solved = _multipliers(instance, groups, time)
         better = -math.inf if solved is None else lagrangian(instance, groups, time, solved)
         if better > value:
@@ -130,17 +131,77 @@ def lagrangian(
 
 
 def _multipliers(instance: Instance, groups: Groups, time: np.ndarray) -> Multipliers | None:
-    """Solve the LP in units that make it well scaled; None where the solver does not finish."""
-    K, P = instance.K, len(time)
-    has_limit = np.isfinite(instance.memory)
-    limited = ~instance.unlimited
-    g, k = np.nonzero(groups.allowed)
-    second = max(float(np.where(groups.allowed, time, 0.0).max()), 1e-300)
+    """Solve the LP in units that make it well scaled; None where the solver does not finish.
+
+    Devices of equal times, memory and kind are one column, that many times as large: any solution
+    may be spread evenly over them, and their multipliers are equal.
+    """
+    one, number, count = _columns(instance, groups, time)
+    each = _solve(
+        time[:, :, one],
+        groups.allowed[:, one],
+        groups,
+        np.where(np.isfinite(instance.memory[one]), instance.memory[one] * count, np.inf),
+        np.where(instance.unlimited[one], 0, count),
+    )
+    if each is None:
+        return None
+    load = each.load[:, number]
+    return Multipliers(
+        load / load.sum(axis=1, keepdims=True),
+        each.memory[number],
+        [pi[:, number] for pi in each.reader],
+    )
+
+
+def _columns(
+    instance: Instance, groups: Groups, time: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """First device of each column, column of each device and number of devices of each column."""
+    index: dict[tuple[object, ...], int] = {}
+    number = np.array(
+        [
+            index.setdefault(
+                (
+                    time[:, :, k].tobytes(),
+                    groups.allowed[:, k].tobytes(),
+                    float(instance.memory[k]),
+                    bool(instance.unlimited[k]),
+                ),
+                len(index),
+            )
+            for k in range(instance.K)
+        ]
+    )
+    return np.unique(number, return_index=True)[1], number, np.bincount(number)
+
+
+def _solve(
+    time: np.ndarray,
+    allowed: np.ndarray,
+    groups: Groups,
+    limit: np.ndarray,
+    copies: np.ndarray,
+) -> Multipliers | None:
+    """Dual multipliers of the LP over C columns; those of the loads are not normalised yet.
+
+    Parameters
+    ----------
+    time, allowed : arrays, shapes (P, G, C), (G, C)
+    limit : float64 array, shape (C,)
+        Memory of all devices of a column together, bytes.
+    copies : int64 array, shape (C,)
+        Devices of a column; 0 where they are unlimited.
+    """
+    C, P = len(copies), len(time)
+    has_limit, limited = np.isfinite(limit), copies > 0
+    g, k = np.nonzero(allowed)
+    second = max(float(np.where(allowed, time, 0.0).max()), 1e-300)
     byte = float(max(groups.bytes.max(), *(b for b, _ in groups.shared), 1))
     x = len(g)
     pairs = [(i, h) for i, (_, readers) in enumerate(groups.shared) for h in readers.tolist()]
-    W, columns = len(groups.shared), x + len(groups.shared) * K + P
-    variable = np.full(groups.allowed.shape, -1)
+    W, columns = len(groups.shared), x + len(groups.shared) * C + P
+    variable = np.full(allowed.shape, -1)
     variable[g, k] = np.arange(x)
 
     def block(value: Any, row: np.ndarray, column: np.ndarray, rows: int) -> Any:
@@ -148,34 +209,32 @@ def _multipliers(instance: Instance, groups: Groups, time: np.ndarray) -> Multip
 
     load_rows = [
         block(
-            np.append(time[f, g, k] / second, np.full(K, -1.0)),
-            np.append(k, np.arange(K)),
-            np.append(np.arange(x), np.full(K, columns - P + f)),
-            K,
+            np.append(time[f, g, k] / second, -copies.astype(float)),
+            np.append(k, np.arange(C)),
+            np.append(np.arange(x), np.full(C, columns - P + f)),
+            C,
         )[np.flatnonzero(limited)]
         for f in range(P)
     ]
     held = np.array([b for b, _ in groups.shared], float)
     memory_row = block(
-        np.concatenate([groups.bytes[g], np.repeat(held, K)]) / byte,
-        np.concatenate([k, np.tile(np.arange(K), W)]),
-        np.arange(x + W * K),
-        K,
+        np.concatenate([groups.bytes[g], np.repeat(held, C)]) / byte,
+        np.concatenate([k, np.tile(np.arange(C), W)]),
+        np.arange(x + W * C),
+        C,
     )[np.flatnonzero(has_limit)]
-    reads = [
-        (variable[h, j], x + i * K + j) for i, h in pairs for j in range(K) if groups.allowed[h, j]
-    ]
+    reads = [(variable[h, j], x + i * C + j) for i, h in pairs for j in range(C) if allowed[h, j]]
     read_row = block(
         np.tile([1.0, -1.0], len(reads)),
         np.repeat(np.arange(len(reads)), 2),
         np.array(reads, np.int64).reshape(-1),
         len(reads),
     )
-    once = block(np.full(W * K, -1.0), np.repeat(np.arange(W), K), x + np.arange(W * K), W)
+    once = block(np.full(W * C, -1.0), np.repeat(np.arange(W), C), x + np.arange(W * C), W)
     matrix: Any = sparse.vstack([*load_rows, memory_row, read_row, once], format="csr")
     n_load, n_memory = P * int(limited.sum()), int(has_limit.sum())
     upper = np.zeros(matrix.shape[0])
-    upper[n_load : n_load + n_memory] = instance.memory[has_limit] / byte
+    upper[n_load : n_load + n_memory] = limit[has_limit] / byte
     upper[len(upper) - W :] = -1.0
     objective = np.zeros(columns)
     objective[columns - P :] = 1.0
@@ -191,18 +250,17 @@ def _multipliers(instance: Instance, groups: Groups, time: np.ndarray) -> Multip
     if result.status != 0:
         return None
     dual = np.maximum(-np.asarray(result.ineqlin.marginals, float), 0.0)
-    load = np.zeros((P, K))
+    load = np.zeros((P, C))
     load[:, limited] = dual[:n_load].reshape(P, -1)
     if not (load.sum(axis=1) > 0).all():
         return None
-    load /= load.sum(axis=1, keepdims=True)
-    memory = np.zeros(K)
+    memory = np.zeros(C)
     memory[has_limit] = dual[n_load : n_load + n_memory] * (second / byte)
     pi = dict(zip(reads, dual[n_load + n_memory :].tolist(), strict=False))
     reader = [
         np.array(
             [
-                [second * pi.get((int(variable[h, j]), x + i * K + j), 0.0) for j in range(K)]
+                [second * pi.get((int(variable[h, j]), x + i * C + j), 0.0) for j in range(C)]
                 for h in readers.tolist()
             ]
         )
