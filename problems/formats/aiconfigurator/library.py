@@ -51,7 +51,7 @@ CARDS = {
     "b60": Card("b60", "pcie", networked=False),
 }
 DEFAULT = ("a100-sxm", "h100-sxm", "h200-sxm", "b200-sxm", "l40s", "rtx-pro-6000")
-"""Unlike each other. B300, GB200 and GB300 are near B200; every time of B60 has 27 us of host in
+"""Unlike each other. B300, GB200 and GB300 are near B200; every time of B60 has 29 us of host in
 it, which the modelled operators beside them would not have."""
 
 
