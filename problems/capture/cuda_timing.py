@@ -17,7 +17,7 @@ from typing import Any
 import torch
 
 FLUSH_BYTES = 256 << 20
-"""More than twice the L2 cache of any card (H100: 50 MB, B200: 126 MB, NVIDIA's data sheets)."""
+"""Several times the L2 cache of an H100 (50 MB: NVIDIA H100 architecture whitepaper, 2022)."""
 HOLDS = 32
 """Most flushes before one call."""
 

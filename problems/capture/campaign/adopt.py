@@ -25,7 +25,7 @@ from problems.capture.links import summary
 from problems.files import FileError
 from problems.platform import DeviceFile, LinkFile, LinkPoint, Platform, Timing, validate
 
-CARDS = re.compile(r"^(nvidia|tesla|geforce|quadro)[- ]+|[- ]+(sxm\d*|pcie|hbm\d*e?)\b", re.I)
+CARDS = re.compile(r"^((nvidia|tesla|geforce|quadro)[- ]+)+|[- ]+(sxm\d*|pcie|hbm\d*e?)\b", re.I)
 
 
 @dataclass(frozen=True)

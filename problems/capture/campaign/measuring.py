@@ -43,7 +43,7 @@ class Means:
     startup_s : float
         How long a process needs to import torch and reach the card: measured, not assumed.
     rounds : int or None
-        Most rounds of a process.
+        Most rounds, for a quick look: of one process, and links as short as can be.
     """
 
     works: Mapping[str, Work]
@@ -173,14 +173,15 @@ def _cpu(step: Step, means: Means, until: float, latest: float, keep: Keep) -> d
         least = {key: ROUNDS_S * work.core_s() for key, work in pending.items()}
         if not processes and sum(least.values()) * speed < left / 3 and _fits(pending):
             # Where a process has its memory shifts some times for as long as it lives.
-            for seed in range(3):
-                last = (until - means.clock()) / (3 - seed) - means.startup_s
-                _replay(pending, threads, means, last, latest, seed, samples)
+            processes = 3 if means.rounds is None else 1
+            for seed in range(processes):
+                share = (until - means.clock()) / (processes - seed) - means.startup_s
+                _replay(pending, threads, means, share, latest, seed, samples)
                 keep(samples.data())
-            processes = 3
             break
         # The first process is a small one, to see how fast this machine is.
         chunk = _chunk(pending, least, speed, max(left / (4 if processes else 8), LEAST_S / 2))
+        chunk = chunk or _chunk(dict([next(iter(pending.items()))]), least, speed, left)
         if not chunk or (processes and left < LEAST_S):
             break
         planned = sum(least[key] for key in chunk)
@@ -261,10 +262,12 @@ def _link(step: Step, means: Means, until: float, latest: float, keep: Keep) -> 
     def hear(line: dict[str, Any]) -> None:
         result.update(line.get("result", {}))
 
-    startup = means.startup_s if step.kind == "copy" else 1.0
     job = step.job | {
         "sizes": list(means.sizes),
-        "budget_s": max(until - means.clock() - startup, 0.1),
+        # A last round of all sizes takes up to a second.
+        "budget_s": max(until - means.clock() - means.startup_s - 1, 0.1)
+        if means.rounds is None
+        else 0.0,
     }
     ending = means.launch(f"problems.capture.{module}", job, None, latest - means.clock(), hear)
     if ending.why or not result:

@@ -107,11 +107,13 @@ def campaign(
             continue
         left = [each for each in plan[i:] if not each.skip]
         begin = clock()
-        budget = share_s(left, end - begin)
-        if budget < LEAST_S + means.startup_s:
-            entry |= {"state": "skipped", "why": f"{max(budget, 0):.1f} s were left for it"}
+        remaining = end - begin
+        if remaining < LEAST_S + means.startup_s:
+            entry |= {"state": "skipped", "why": f"{max(remaining, 0):.1f} s were left for it"}
             folder.write(STATE, state)
             continue
+        # Where time is short the most important steps still get enough to say something.
+        budget = max(share_s(left, remaining), LEAST_S + means.startup_s)
         tell((begin - start) / deadline_s, f"{step.name}, for {budget:.0f} s")
         entry |= {"state": "running", "budget_s": round(budget, 2)}
         content = files.setdefault(step.file, {"format": FORMAT, "steps": {}})

@@ -1,0 +1,147 @@
+"""What becomes of a campaign's results; the figures are made up."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from bench.cli.capture import app
+from problems import files
+from problems.capture.campaign.adopt import Adopted, adopt, slug, write
+from problems.capture.campaign.run import campaign
+from problems.capture.campaign.signatures import work
+from problems.catalogue import Library
+from problems.files import FileError
+from problems.platform import link_names
+from tests.problems.capture.fake_cuda import SIGNATURES, SURVEY, Clock, Scripted
+
+WORKS = {key: work(each) for key, each in SIGNATURES.items()}
+
+
+def measured(out: Path, only: list[str] | None = None, cards: int = 1) -> Path:
+    clock = Clock()
+    survey = SURVEY | {"cards": SURVEY["cards"] * cards}
+    launch = Scripted(clock, survey)
+    campaign(out, WORKS, 480, only=only, launch=launch, clock=clock, cores=16)
+    return out
+
+
+def test_every_part_becomes_a_file_that_the_library_reads(tmp_path: Path) -> None:
+    adopted = adopt(measured(tmp_path / "out", cards=2), "box")
+    assert sorted(adopted.devices) == [
+        "box-cpu-16t", "box-cpu-1t", "box-cpu-4t", "box-gpu-16sm-fp32", "box-gpu-32sm-fp32",
+        "box-gpu-64sm-fp32", "box-gpu-bf16", "box-gpu-fp32", "box-gpu-tf32",
+    ]  # fmt: skip
+    assert sorted(adopted.links) == [
+        "box-cpu-shm", "box-cpu-tcp-loopback", "box-gpu-pageable", "box-gpu-peer1",
+        "box-gpu-pinned",
+    ]  # fmt: skip
+    assert sorted(adopted.platforms) == [
+        "box-cpu-workers-1t-4t", "box-gpu-server-bf16", "box-gpu-server-fp32",
+        "box-gpu-server-tf32", "box-gpu-shares-64-32-16",
+    ]  # fmt: skip
+    paths = write(adopted, tmp_path / "lib")
+    assert len(paths) == 9 + 5 + 5
+    library = Library(tmp_path / "lib")
+    for name in adopted.platforms:
+        platform = library.platform(name)
+        assert platform.topology == ("direct" if "workers" in name else "staged")
+        for device in platform.devices:
+            assert library.device(device.device).kind == "measured"
+        for link in link_names(platform):
+            assert library.link(link).forward[0].bytes == 256
+
+
+def test_files_say_how_they_came_about(tmp_path: Path) -> None:
+    adopted = adopt(measured(tmp_path))
+    share = adopted.devices["h200-32sm-fp32"]
+    timing = share.times["add"]
+    assert timing is not None
+    assert (timing.min_s, timing.repeats) == (1e-5, 1)
+    said = share.provenance
+    assert said["share"].startswith("32 of 132 multiprocessors, measured alone")
+    assert said["dispatch_s"]["median"] == 2e-5
+    assert (said["precision"], said["torch"], said["cuda"]) == ("fp32", "2.11.0", "13.0")
+    assert {"cpu", "date", "method", "rounds", "seed", "card"} <= set(said)
+    server = adopted.platforms["h200-server-fp32"]
+    host, card = server.devices
+    assert (host.host, host.link) == (True, None)
+    assert (card.link, card.memory_bytes) == ("h200-pinned", 2**37)
+    shares = adopted.platforms["h200-shares-64-32-16"]
+    assert sum(d.memory_bytes or 0 for d in shares.devices) <= 2**37
+    assert "not shared out" in shares.provenance["description"]
+    assert adopted.links["h200-pinned"].provenance["card"] == "NVIDIA H200"
+
+
+def test_partial_results_are_adopted_as_far_as_they_go(tmp_path: Path) -> None:
+    out = measured(tmp_path / "out", only=["cuda:fp32", "cpu:1"])
+    state = json.loads((out / "campaign.json").read_text())
+    state["signatures"] += 3
+    state["steps"][1]["state"] = "running"  # as a kill leaves it
+    (out / "campaign.json").write_text(json.dumps(state))
+    adopted = adopt(out, "box")
+    assert set(adopted.devices) == {"box-gpu-fp32", "box-cpu-1t"}
+    assert not adopted.links
+    assert not adopted.platforms
+    assert adopted.devices["box-gpu-fp32"].provenance["not_reached"] == 3
+
+
+def test_what_cannot_be_adopted(tmp_path: Path) -> None:
+    with pytest.raises(FileError, match=r"campaign\.json: cannot be read"):
+        adopt(tmp_path)
+    (tmp_path / "campaign.json").write_text('{"format": "other"}')
+    with pytest.raises(FileError, match="is no file of a campaign"):
+        adopt(tmp_path)
+    clock = Clock()
+    campaign(tmp_path / "a", WORKS, 60, only=[], launch=Scripted(clock, SURVEY), clock=clock)
+    with pytest.raises(FileError, match="nothing was measured"):
+        adopt(tmp_path / "a")
+    out = measured(tmp_path / "b", only=["shm"])
+    broken = {"format": "placebench-campaign/1", "steps": {"shm": {"link": "shm", "forward": [1]}}}
+    (out / "links.json.gz").unlink()
+    files.write_atomically(
+        out / "links.json.gz", __import__("gzip").compress(json.dumps(broken).encode())
+    )
+    with pytest.raises(FileError, match="step shm: TypeError"):
+        adopt(out)
+
+
+def test_modelled_files_of_the_same_name_are_not_replaced(tmp_path: Path) -> None:
+    adopted = adopt(measured(tmp_path / "out", only=["shm"]), "box")
+    (link,) = adopted.links.values()
+    theirs = {"format": link.format, "name": link.name, "kind": "modelled", "provenance": {},
+              "model": {"latency_s": 1.0, "bandwidth_Bps": 1.0}}  # fmt: skip
+    files.write(tmp_path / "lib" / "links" / f"{link.name}.json", theirs)
+    with pytest.raises(FileError, match="is modelled, not measured; give another --name"):
+        write(adopted, tmp_path / "lib")
+    assert write(Adopted({}, {}, {}), tmp_path / "lib") == []
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ("NVIDIA H200", "h200"),
+        ("NVIDIA A100-SXM4-80GB", "a100-80gb"),
+        ("NVIDIA GeForce RTX 4090", "rtx-4090"),
+        ("Tesla T4", "t4"),
+        ("Intel(R) Xeon(R) Platinum 8480C CPU @ 2.00GHz", "intel-xeon-platinum-8480c"),
+        ("", "machine"),
+    ],
+)
+def test_names(text: str, name: str) -> None:
+    assert slug(text) == name
+
+
+def test_the_command_adopts(tmp_path: Path) -> None:
+    out = measured(tmp_path / "out", only=["cpu:1", "shm"])
+    result = CliRunner().invoke(
+        app, ["adopt", str(out), "--name", "box", "-o", str(tmp_path / "lib")]
+    )
+    assert result.exit_code == 0, result.output
+    assert "lib/devices/box-cpu-1t.json.gz" in result.output
+    result = CliRunner().invoke(app, ["adopt", str(tmp_path)])
+    assert result.exit_code == 2
+    assert "campaign.json: cannot be read" in result.output
