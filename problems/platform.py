@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from bisect import bisect_right
 from itertools import pairwise
 from typing import Annotated, Any, Literal
@@ -42,6 +43,8 @@ class DeviceFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
         rule and parameters of a modelled one; source and licence of an imported one.
     times : dict
         Signature -> :class:`Timing`; None where the device cannot run it.
+    statistic : {'min', 'median'}
+        Which figure of a timing is p_k(v).
     """
 
     format: Literal["placebench-device/1"]
@@ -50,6 +53,20 @@ class DeviceFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
     provenance: dict[str, Any]
     times: dict[str, Timing | None]
     kinds: dict[str, Kind] = {}
+    statistic: Literal["min", "median"] = "min"
+
+    def seconds(self, signature: str) -> float:
+        """Time of a signature as instances use it; inf where the device cannot run it.
+
+        Raises
+        ------
+        KeyError
+            If the file does not know the signature.
+        """
+        timing = self.times[signature]
+        if timing is None:
+            return math.inf
+        return timing.min_s if self.statistic == "min" else timing.median_s
 
 
 class LinkPoint(msgspec.Struct, frozen=True, array_like=True, forbid_unknown_fields=True):

@@ -31,10 +31,10 @@ def available_cores() -> int:
     return os.cpu_count() or 1
 
 
-def pin(pid: int, count: int) -> None:
-    """Keep a process on the first `count` cores that this one may use, where the system can."""
+def pin(pid: int, count: int, first: int = 0) -> None:
+    """Keep a process on `count` cores that this one may use, from the first-th, where possible."""
     if hasattr(os, "sched_setaffinity"):
-        os.sched_setaffinity(pid, sorted(os.sched_getaffinity(0))[:count])
+        os.sched_setaffinity(pid, sorted(os.sched_getaffinity(0))[first : first + count])
 
 
 @contextmanager

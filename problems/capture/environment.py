@@ -21,5 +21,7 @@ def measuring(threads: int) -> dict[str, str]:
     return os.environ | ALLOCATOR | {
         "OMP_NUM_THREADS": str(threads),
         "MKL_NUM_THREADS": str(threads),
+        # oneDNN compiles a convolution once: its cache has to hold those of a whole library.
+        "ONEDNN_PRIMITIVE_CACHE_CAPACITY": "20000",
         "PYTHONPATH": os.pathsep.join(paths),
     }  # fmt: skip
