@@ -193,23 +193,31 @@ def _period(instance: Instance, rules: ThroughputRules, device: list[int]) -> fl
         consumers[u].add(device[v])
     total = 0.0
     for phases in ([0], [1]) if rules.split_phases else ([0, 1],):
-        nodes = [v for v in range(instance.n) if instance.phase[v] in phases]
+        computed: list[list[float]] = [[] for _ in range(instance.K)]
+        received: list[list[float]] = [[] for _ in range(instance.K)]
+        sent: list[list[float]] = [[] for _ in range(instance.K)]
+        for u in range(instance.n):
+            if instance.phase[u] not in phases:
+                continue
+            k = device[u]
+            computed[k].append(instance.time[u, k])
+            away = sorted(consumers[u] - {k})
+            if instance.staged:
+                if away:
+                    sent[k].append(instance.link_time[instance.port[k], u])
+                for to in away:
+                    received[to].append(instance.link_time[instance.port[to], u])
+            else:
+                for to in away:
+                    seconds = instance.link_time[instance.wire[k, to], u]
+                    sent[k].append(seconds)
+                    received[to].append(seconds)
         worst = 0.0
         for k in range(instance.K):
-            compute = math.fsum(instance.time[v, k] for v in nodes if device[v] == k)
-            received: list[float] = []
-            sent: list[float] = []
-            for u in nodes if not instance.host[k] else []:
-                away = sorted(consumers[u] - {device[u]})
-                if device[u] == k and instance.staged and away:
-                    sent.append(instance.link_time[instance.port[k], u])
-                elif device[u] == k and not instance.staged:
-                    sent += [instance.link_time[instance.wire[k, to], u] for to in away]
-                elif k in away and instance.staged:
-                    received.append(instance.link_time[instance.port[k], u])
-                elif k in away:
-                    received.append(instance.link_time[instance.wire[device[u], k], u])
-            into, out = math.fsum(received), math.fsum(sent)
+            compute = math.fsum(computed[k])
+            into, out = math.fsum(received[k]), math.fsum(sent[k])
+            if instance.host[k]:  # a host pays no transfers
+                into = out = 0.0
             load = {
                 "none": compute + into + out,
                 "half": max(compute, into + out),
