@@ -21,6 +21,7 @@ from problems import files
 from problems.capture.campaign.folder import FORMAT, STATE
 from problems.capture.campaign.platforms import compose
 from problems.capture.cuda import parse
+from problems.capture.device import METHOD
 from problems.capture.links import summary
 from problems.files import FileError
 from problems.platform import DeviceFile, LinkFile, LinkPoint, Platform, Timing, validate
@@ -158,6 +159,7 @@ def device_file(name: str, data: dict[str, Any], provenance: dict[str, Any]) -> 
         kind="measured",
         provenance=provenance | ({"failed": data["failed"]} if data["failed"] else {}),
         times=dict(sorted(times.items())),
+        statistic="median",
     )
 
 
@@ -174,7 +176,7 @@ def of_device(step: str, data: dict[str, Any], survey: dict[str, Any]) -> dict[s
     said: dict[str, Any] = {
         "device": step,
         "precision": "fp32",
-        "method": data["method"],
+        "method": data.get("method", METHOD),
         "rounds": max(counts, default=0),
         **data["info"],
     }

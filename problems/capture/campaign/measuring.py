@@ -19,16 +19,13 @@ RETRIES = 8
 """Most signatures that may end a card's context before the step is given up."""
 KEEP_S = 10.0
 """Results of a step on a card are written every so many seconds; the host is idle then."""
+LEAST = 3
+"""Times of a signature on the CPU, over all processes."""
 ROUNDS_S = 6.0
-"""A first look at a signature on the CPU takes so many calls: one or two first ones, three rounds,
-and making its arguments."""
+"""A first look at a signature on the CPU takes as long as so many calls: three rounds, each with a
+call that does not count and operands to write."""
 MEMORY = 0.25
 """Part of the machine's memory that the arguments of one process may take."""
-CPU_METHOD = (
-    "every signature replayed on random tensors, in rounds over all those of a process in random "
-    "order; wall time; min, median and max over all rounds, first call of each process left out"
-)
-
 Keep = Callable[[dict[str, Any]], None]
 
 
@@ -59,7 +56,7 @@ class Means:
 class Samples:
     """Times of one device so far."""
 
-    method: str
+    method: str = ""
     times: dict[str, list[float]] = field(default_factory=dict)
     dispatch: dict[str, list[float]] = field(default_factory=dict)
     failed: dict[str, str] = field(default_factory=dict)
@@ -69,7 +66,6 @@ class Samples:
     def data(self) -> dict[str, Any]:
         """As it is written: [min, median, max, count] a signature; dispatch [min, median]."""
         data: dict[str, Any] = {
-            "method": self.method,
             "times": {
                 key: [min(each), median(each), max(each), len(each)]
                 for key, each in sorted(self.times.items())
@@ -78,6 +74,8 @@ class Samples:
             "failed": dict(sorted(self.failed.items())),
             "info": self.info,
         }
+        if self.method:
+            data["method"] = self.method
         if self.dispatch:
             data["dispatch"] = {
                 key: [min(each), median(each)] for key, each in sorted(self.dispatch.items())
@@ -163,7 +161,7 @@ def _cuda(step: Step, means: Means, until: float, latest: float, keep: Keep) -> 
 
 
 def _cpu(step: Step, means: Means, until: float, latest: float, keep: Keep) -> dict[str, Any]:
-    samples = Samples(CPU_METHOD)
+    samples = Samples()
     threads: int = step.job["threads"]
     pending = dict(means.works)
     speed = threads**-0.7  # seconds per second of the rough estimate; measured as it goes
@@ -176,7 +174,9 @@ def _cpu(step: Step, means: Means, until: float, latest: float, keep: Keep) -> d
             processes = 3 if means.rounds is None else 1
             for seed in range(processes):
                 share = (until - means.clock()) / (processes - seed) - means.startup_s
-                _replay(pending, threads, means, share, latest, seed, samples)
+                _replay(
+                    pending, threads, means, share, latest, samples, seed, -(-LEAST // processes)
+                )
                 keep(samples.data())
             break
         # The first process is a small one, to see how fast this machine is.
@@ -187,7 +187,7 @@ def _cpu(step: Step, means: Means, until: float, latest: float, keep: Keep) -> d
         planned = sum(least[key] for key in chunk)
         share = left * min(1.0, planned / sum(least.values()))
         begin = means.clock()
-        told = _replay(chunk, threads, means, max(share, planned * speed), latest, 0, samples)
+        told = _replay(chunk, threads, means, max(share, planned * speed), latest, samples)
         processes += 1
         taken = (means.clock() - begin - means.startup_s) / planned
         speed = max(speed, 0.5 * taken) if told else max(2 * speed, taken)
@@ -204,14 +204,17 @@ def _replay(
     means: Means,
     budget_s: float,
     latest: float,
-    seed: int,
     samples: Samples,
+    seed: int = 0,
+    least: int = LEAST,
 ) -> bool:
     """Measure some signatures in one process; whether it came to an end."""
     job = {
         "signatures": {key: work.replay for key, work in chunk.items()},
         "budget_s": max(budget_s, 0.1),
         "seed": means.seed + seed,
+        "least": least,
+        "expected": {key: median(each) for key, each in samples.times.items() if key in chunk},
     } | _limit(means)
     result: dict[str, Any] = {}
 
