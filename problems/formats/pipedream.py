@@ -164,6 +164,8 @@ def _parse(content: str, where: str) -> tuple[dict[str, Layer], dict[tuple[str, 
     if not layers:
         raise FileError(f"{where}: no nodes")
     for (u, v), at_line in edges.items():
+        if u == v:
+            raise error(where, f"an edge of {short(u)!r} to itself", f"line {at_line}")
         for end in (u, v):
             if end not in layers:
                 raise error(where, f"no node {short(end)!r}", f"line {at_line}")
