@@ -32,7 +32,9 @@ def coarsen(graph: OpGraph, level: str) -> OpGraph:
     OpGraph
         Phases never share a node. A group whose contraction would close a cycle is split into
         runs of a topological order, so the result is acyclic whatever the paths. A node carries
-        the payloads of those members that are read outside (of its sinks, if none is).
+        the payloads of those members that are read outside (of its sinks, if no member is). What
+        only nodes of its own colocation group read outside never travels (the activations that
+        its backward node needs): these bytes are the weight ``NODE:local`` of the node.
 
     Raises
     ------
@@ -46,21 +48,24 @@ def coarsen(graph: OpGraph, level: str) -> OpGraph:
     labels = _labels(graph, level)
     group = _split_cycles(graph, _numbered(list(zip(labels, graph.phase.tolist(), strict=True))))
     members, group, edges = _renumber(graph, group)
-    outside = graph.edges[group[graph.edges[:, 0]] != group[graph.edges[:, 1]]]
+    names = _unique([labels[each[0]] or graph.name for each in members])
+    colocate = _colocate(graph, members)
+    payloads, local = _payloads(graph, members, group, colocate)
+    weights: list[dict[str, int]] = []
+    for name, each, size in zip(names, members, local, strict=True):
+        held = {weight: size for v in each for weight, size in graph.weights[v].items()}
+        weights.append(held | ({f"{name}:local": size} if size else {}))
     return OpGraph(
         name=graph.name,
         family=graph.family,
-        names=_unique([labels[each[0]] or graph.name for each in members]),
+        names=names,
         ops=tuple(_common([graph.ops[v] for v in each], level) for each in members),
         paths=tuple(labels[each[0]] for each in members),
         members=tuple(tuple(s for v in each for s in graph.members[v]) for each in members),
-        output_bytes=_payloads(graph, members, set(outside[:, 0].tolist())),
-        weights=tuple(
-            {name: size for v in each for name, size in graph.weights[v].items()}
-            for each in members
-        ),
+        output_bytes=payloads,
+        weights=tuple(weights),
         phase=graph.phase[[each[0] for each in members]],
-        colocate=_colocate(graph, members),
+        colocate=colocate,
         edges=edges,
         signatures=graph.signatures,
         provenance={**graph.provenance, "level": level},
@@ -158,13 +163,31 @@ def _renumber(graph: OpGraph, group: np.ndarray) -> tuple[list[list[int]], np.nd
     return members, group, np.array(edges, np.int64).reshape(-1, 2)
 
 
-def _payloads(graph: OpGraph, members: list[list[int]], read_outside: set[int]) -> np.ndarray:
-    read = set(graph.edges[:, 0].tolist())
-    totals = []
+def _payloads(
+    graph: OpGraph,
+    members: list[list[int]],
+    group: np.ndarray,
+    colocate: tuple[str | None, ...],
+) -> tuple[np.ndarray, list[int]]:
+    """Bytes that each node sends, shape (n,), and bytes that only its colocation group reads."""
+    read, leaves, travels = set(), set(), set()
+    for u, v in graph.edges.tolist():
+        read.add(u)
+        a, b = group[u], group[v]
+        if a != b:
+            leaves.add(u)
+            if colocate[a] is None or colocate[a] != colocate[b]:
+                travels.add(u)
+    payloads, local = [], []
     for each in members:
-        carried = [v for v in each if v in read_outside] or [v for v in each if v not in read]
-        totals.append(int(graph.output_bytes[carried].sum()))
-    return np.array(totals, np.int64)
+        if leaves.isdisjoint(each):
+            sent, kept = [v for v in each if v not in read], []
+        else:
+            sent = [v for v in each if v in travels]
+            kept = [v for v in each if v in leaves and v not in travels]
+        payloads.append(int(graph.output_bytes[sent].sum()))
+        local.append(int(graph.output_bytes[kept].sum()))
+    return np.array(payloads, np.int64), local
 
 
 def _colocate(graph: OpGraph, members: list[list[int]]) -> tuple[str | None, ...]:

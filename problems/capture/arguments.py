@@ -5,6 +5,7 @@ Needs torch and the standard library only.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import torch
@@ -12,7 +13,13 @@ import torch
 from problems.capture.signature import decode, extent
 
 # Operators whose second tensor indexes dimension `args[1]` of the first.
-ALONG_DIMENSION = ("aten.gather.", "aten.index_select.", "aten.scatter.", "aten.scatter_add.")
+ALONG_DIMENSION = (
+    "aten.gather.",
+    "aten.index_add.",
+    "aten.index_select.",
+    "aten.scatter.",
+    "aten.scatter_add.",
+)
 INDEX_LISTS = ("aten.index.", "aten.index_put.", "aten.index_put_.")
 LARGE = 2**24  # elements: more than a cache holds, so tensors of unlike size may share memory
 
@@ -29,6 +36,14 @@ def index_limits(op: str, args: list[Any]) -> dict[int, int]:
     """
     if op.startswith("aten.embedding."):
         return {1: args[0]["tensor"][0][0]}
+    if op.startswith("aten.embedding_dense_backward."):
+        return {1: args[2]}
+    if op.startswith(("aten.nll_loss_forward.", "aten.nll_loss2d_forward.")):
+        return {1: args[0]["tensor"][0][1]}  # labels, of classes in dimension 1
+    if op.startswith(("aten.nll_loss_backward.", "aten.nll_loss2d_backward.")):
+        return {2: args[1]["tensor"][0][1]}
+    if op.startswith("aten.max_pool2d_with_indices_backward."):
+        return {2: math.prod(args[1]["tensor"][0][-2:])}  # of a pixel in its image
     if op.startswith(ALONG_DIMENSION):
         return {1: args[0]["tensor"][0][args[1]]}
     if op.startswith(INDEX_LISTS):

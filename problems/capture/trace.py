@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch.fx import Node as FxNode
 from torch.fx.node import map_arg
-from torch.utils.flop_counter import FlopCounterMode, sdpa_backward_flop, sdpa_flop
+from torch.utils.flop_counter import FlopCounterMode, sdpa_backward_flop_count, sdpa_flop_count
 
 from problems.capture.signature import decode, digest, distinct_bytes, encode, resolve
 from problems.graph import Node, Signature
@@ -21,10 +21,22 @@ from problems.graph import Node, Signature
 GATHERS = ("aten.embedding.", "aten.index.", "aten.index_select.", "aten.gather.")
 # They compute nothing: left out when traced.
 CHECKS = ("aten._assert_tensor_metadata.", "aten._assert_async.", "aten._assert_scalar.")
-# PyTorch counts the attention kernels of other devices, not that of the CPU.
+
+
+def _attention(query: Any, key: Any, value: Any, *rest: Any, **named: Any) -> int:
+    return int(sdpa_flop_count(query, key, value))
+
+
+def _attention_backward(
+    grad: Any, query: Any, key: Any, value: Any, *rest: Any, **named: Any
+) -> int:
+    return int(sdpa_backward_flop_count(grad, query, key, value))
+
+
+# PyTorch counts the attention kernels of other devices, not that of the CPU; the count is theirs.
 CPU_ATTENTION: dict[Any, Any] = {
-    torch.ops.aten._scaled_dot_product_flash_attention_for_cpu: sdpa_flop,
-    torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_backward: sdpa_backward_flop,
+    torch.ops.aten._scaled_dot_product_flash_attention_for_cpu: _attention,
+    torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_backward: _attention_backward,
 }
 
 

@@ -89,8 +89,11 @@ def test_edges_payloads_phases_and_colocation_follow_the_members(
         mine = [v for v in range(graph.n) if group[v] == c]
         readers = {v: [b for a, b in graph.edges.tolist() if a == v] for v in mine}
         out = [v for v in mine if any(group[b] != c for b in readers[v])]
-        out = out or [v for v in mine if not readers[v]]
-        assert coarse.output_bytes[c] == sum(graph.output_bytes[v] for v in out)
+        sent = [v for v in out if any(_apart(coarse, c, group[b]) for b in readers[v])]
+        local = sum(graph.output_bytes[v] for v in out if v not in sent)
+        sent = sent if out else [v for v in mine if not readers[v]]
+        assert coarse.output_bytes[c] == sum(graph.output_bytes[v] for v in sent)
+        assert coarse.weights[c].get(f"{coarse.names[c]}:local", 0) == local
         assert len({_label(graph, v, level) for v in mine}) == 1
 
 
@@ -133,7 +136,13 @@ def test_unknown_level() -> None:
 
 
 def _total(graph: OpGraph) -> dict[str, int]:
-    return {name: size for each in graph.weights for name, size in each.items()}
+    every = {name: size for each in graph.weights for name, size in each.items()}
+    return {name: size for name, size in every.items() if not name.endswith(":local")}
+
+
+def _apart(coarse: OpGraph, a: int, b: int) -> bool:
+    """Whether two coarse nodes can be on two devices."""
+    return a != b and (coarse.colocate[a] is None or coarse.colocate[a] != coarse.colocate[b])
 
 
 def _signed(graph: OpGraph) -> OpGraph:
