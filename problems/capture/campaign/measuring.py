@@ -19,11 +19,13 @@ RETRIES = 8
 """Most signatures that may end a card's context before the step is given up."""
 KEEP_S = 10.0
 """Results of a step on a card are written every so many seconds; the host is idle then."""
+MOST = 25
+"""Rounds on a card: more say little, and the steps after it can use the time."""
 LEAST = 3
-"""Times of a signature on the CPU, over all processes."""
-ROUNDS_S = 6.0
-"""A first look at a signature on the CPU takes as long as so many calls: three rounds, each with a
-call that does not count and operands to write."""
+"""Times of a signature on the CPU, over all processes, where there is time for it."""
+LOOK = 2.5
+"""One time of a signature on the CPU takes as long as so many calls: one that does not count goes
+before it, and operands are written."""
 MEMORY = 0.25
 """Part of the machine's memory that the arguments of one process may take."""
 Keep = Callable[[dict[str, Any]], None]
@@ -142,7 +144,7 @@ def _cuda(step: Step, means: Means, until: float, latest: float, keep: Keep) -> 
             "budget_s": max(seconds - means.startup_s, LEAST_S / 2),
             "seed": means.seed + attempt,
         }
-        job |= _limit(means)
+        job["limit"] = means.rounds or MOST
         ending = means.launch(
             "problems.capture.cuda_replay", job, None, latest - means.clock(), hear
         )
@@ -168,8 +170,8 @@ def _cpu(step: Step, means: Means, until: float, latest: float, keep: Keep) -> d
     processes = 0
     while pending and means.clock() < latest:
         left = until - means.clock() - means.startup_s
-        least = {key: ROUNDS_S * work.core_s() for key, work in pending.items()}
-        if not processes and sum(least.values()) * speed < left / 3 and _fits(pending):
+        least = {key: LOOK * work.core_s() for key, work in pending.items()}
+        if not processes and LEAST * sum(least.values()) * speed < left and _fits(pending):
             # Where a process has its memory shifts some times for as long as it lives.
             processes = 3 if means.rounds is None else 1
             for seed in range(processes):
@@ -187,7 +189,7 @@ def _cpu(step: Step, means: Means, until: float, latest: float, keep: Keep) -> d
         planned = sum(least[key] for key in chunk)
         share = left * min(1.0, planned / sum(least.values()))
         begin = means.clock()
-        told = _replay(chunk, threads, means, max(share, planned * speed), latest, samples)
+        told = _replay(chunk, threads, means, max(share, planned * speed), latest, samples, 0, 1)
         processes += 1
         taken = (means.clock() - begin - means.startup_s) / planned
         speed = max(speed, 0.5 * taken) if told else max(2 * speed, taken)
@@ -205,8 +207,8 @@ def _replay(
     budget_s: float,
     latest: float,
     samples: Samples,
-    seed: int = 0,
-    least: int = LEAST,
+    seed: int,
+    least: int,
 ) -> bool:
     """Measure some signatures in one process; whether it came to an end."""
     job = {

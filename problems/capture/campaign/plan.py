@@ -63,8 +63,8 @@ def steps(survey: dict[str, Any], cores: int) -> list[Step]:
         _cuda(CudaSpec("fp32"), 5.0, no_card),
         _copy("pinned", 0, no_card),
         _copy("pageable", 0, no_card),
-        _cuda(CudaSpec("tf32"), 4.0, no_tensor),
-        _cuda(CudaSpec("bf16"), 4.0, no_tensor),
+        _cuda(CudaSpec("tf32"), 3.5, no_tensor),
+        _cuda(CudaSpec("bf16"), 3.5, no_tensor),
     ]
     no_share = no_card or (
         ""
@@ -77,7 +77,8 @@ def steps(survey: dict[str, Any], cores: int) -> list[Step]:
         why = no_share or f"{first.get('multiprocessors')} multiprocessors are too few to share"
         plan.append(Step("cuda:shares", "cuda", 3.0, "shares.json.gz", skip=why))
     plan += [
-        Step(f"cpu:{n}", "cpu", 4.0, "cpu.json.gz", {"threads": n}) for n in thread_counts(cores)
+        Step(f"cpu:{n}", "cpu", 4.0 + 3 / n, "cpu.json.gz", {"threads": n})
+        for n in thread_counts(cores)
     ]
     alone = "" if cores > 1 else "a link needs two cores, one for each end"
     plan += [
