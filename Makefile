@@ -41,8 +41,9 @@ format: $(dev)  ## rewrite the code in the house style
 page: $(core)  ## rebuild the published leaderboard from the published records
 	$(BIN)/placebench leaderboard --records results/records/baseline.jsonl
 
-library: $(core)  ## rebuild the catalogue of the instance library
-	$(BIN)/python -m problems.describe
+library: $(dev)  ## rebuild the catalogue, tables and picture of the instance library (FRESH=--fresh: all of it)
+	$(BIN)/python -m problems.describe $(FRESH)
+	$(BIN)/python -m problems.spread
 
 constraints: $(dev)  ## pin what is installed now
 	$(BIN)/python -m pip freeze --exclude-editable | sed 's/+cpu$$//' | LC_ALL=C sort -f > constraints.txt
