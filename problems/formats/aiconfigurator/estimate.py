@@ -16,8 +16,10 @@ from problems.graph import Signature
 
 MS = 1e-3  # the tables are in milliseconds
 EFFICIENCY = 0.7  # share of the peak that products without a table reach: assumed
+# Five products of the forward's size in place of two (Dao, FlashAttention-2, arXiv 2307.08691).
+BACKWARD = 2.5
 
-Rule = Literal["table", "interpolated", "products", "stand-in", "roofline"]
+Rule = Literal["table", "interpolated", "products", "stand-in", "backward", "roofline"]
 RULES: dict[Rule, str] = {
     "table": "the table's latency at exactly these sizes",
     "interpolated": "log time multilinear in the logs of the sizes, between the table's points",
@@ -26,6 +28,7 @@ RULES: dict[Rule, str] = {
     "stand-in": "attention that the table has in place of this one: geometric mean of the lengths, "
     "another head dimension with as many channels in all; causal attention where the table of full "
     "attention has none (on GPUs with both: 0.8 to 1.4 of the table, medians by length)",
+    "backward": "gradient of attention: 2.5 times the attention, by table or stand-in",
     "roofline": "max(flops / (share * peak), bytes / (bandwidth_share * bandwidth)) + latency_s, "
     "and for products and attention never under the fastest point of their table; bytes are those "
     "of bf16",
@@ -142,21 +145,26 @@ class Gpu:
         return Estimate(seconds, "products")
 
     def _attention(self, signature: Signature, work: Work, it: Attention) -> Estimate:
-        point = (it.batch, it.queries, it.heads)
-        found = None
-        if it.queries == it.keys and it.causal:
-            kv = 0 if it.kv_heads == it.heads else it.kv_heads
-            if (it.width, kv) in self.causal:
-                found = self.causal[it.width, kv].at(point)
-        elif it.queries == it.keys and it.kv_heads == it.heads and it.width in self.full:
-            found = self.full[it.width].at(point)
+        found = self._measured(it)
+        seconds = found[0] if found is not None else self.stand_in(it)
+        if seconds is None:
+            least = self.roofline(signature.flops, work.moved_bytes)
+            return Estimate(max(least, self.attention_floor), "roofline")
+        if it.backward:
+            return Estimate(BACKWARD * seconds, "backward")
         if found is not None:
-            return Estimate(found[0], "table" if found[1] else "interpolated")
-        seconds = self.stand_in(it)
-        if seconds is not None:
-            return Estimate(seconds, "stand-in")
-        least = self.roofline(signature.flops, work.moved_bytes)
-        return Estimate(max(least, self.attention_floor), "roofline")
+            return Estimate(seconds, "table" if found[1] else "interpolated")
+        return Estimate(seconds, "stand-in")
+
+    def _measured(self, it: Attention) -> tuple[float, bool] | None:
+        if it.queries != it.keys:
+            return None
+        same = it.kv_heads == it.heads
+        if it.causal:
+            grid = self.causal.get((it.width, 0 if same else it.kv_heads))
+        else:
+            grid = self.full.get(it.width) if same else None
+        return None if grid is None else grid.at((it.batch, it.queries, it.heads))
 
     def stand_in(self, it: Attention) -> float | None:
         """Seconds of the nearest attention that is in a table (see :data:`RULES`), or None."""

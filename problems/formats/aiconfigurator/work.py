@@ -10,11 +10,12 @@ from problems.graph import Signature
 
 # Operators whose result holds no floats whatever they read.
 WITHOUT_FLOATS = ("eq", "ne", "lt", "le", "gt", "ge", "isnan", "isinf", "argmax", "arange")
-# Forward attention -> position of `is_causal`. Others go by the roofline rule.
+# Attention -> position of the queries and of `is_causal`. Others go by the roofline rule.
 ATTENTION = {
-    "scaled_dot_product_attention": 5,
-    "_scaled_dot_product_flash_attention": 4,
-    "_scaled_dot_product_flash_attention_for_cpu": 4,
+    "scaled_dot_product_attention": (0, 5),
+    "_scaled_dot_product_flash_attention": (0, 4),
+    "_scaled_dot_product_flash_attention_for_cpu": (0, 4),
+    "_scaled_dot_product_flash_attention_for_cpu_backward": (1, 7),
 }
 WHOLE_LAYERS = ("lstm", "gru", "rnn", "mkldnn_rnn_layer")
 
@@ -39,6 +40,8 @@ class Attention:
         Heads of the queries and of the keys, size of a head.
     causal : bool
         Whether the operator itself masks the future; an explicit mask is not looked into.
+    backward : bool
+        Whether it is the gradient of that attention.
     """
 
     batch: int
@@ -48,6 +51,7 @@ class Attention:
     kv_heads: int
     width: int
     causal: bool
+    backward: bool = False
 
 
 @dataclass(frozen=True)
@@ -213,10 +217,10 @@ def _each(value: Any, dims: int) -> list[Any]:
 def _attention(
     name: str, signature: Signature, tensors: list[list[int] | None]
 ) -> Attention | None:
-    q, k, v = tensors[:3]
+    first, place = ATTENTION[name]
+    q, k, v = tensors[first : first + 3]
     if q is None or k is None or v is None or not len(q) == len(k) == 4 or q[3] != v[3]:
         return None
-    place = ATTENTION[name]
     given = signature.args[place] if len(signature.args) > place else False
     return Attention(
         batch=q[0],
@@ -226,4 +230,5 @@ def _attention(
         kv_heads=k[1],
         width=q[3],
         causal=signature.kwargs.get("is_causal", given) is True,
+        backward=name.endswith("_backward"),
     )

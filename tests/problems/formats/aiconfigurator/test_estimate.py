@@ -72,6 +72,16 @@ def test_attention_that_no_table_has_is_modelled(a100, h100):
     assert h100.attention_floor == pytest.approx(64 * 64 / 1e9)
 
 
+def test_the_gradient_of_attention(h100):
+    x = tensor(1, 8, 64, 64)
+    op = "aten._scaled_dot_product_flash_attention_for_cpu_backward.default"
+    signature = Signature(op, [x, x, x, x, x, tensor(1, 8, 64), 0.0, False])
+    check(h100.estimate(signature), 2.5 * 64 * 8 * 64 / 1e9, "backward")
+    y = tensor(64, 8, 64, 64)  # a batch beyond the table
+    signature = Signature(op, [y, y, y, y, y, tensor(64, 8, 64), 0.0, False])
+    check(h100.estimate(signature), h100.attention_floor, "roofline")
+
+
 def test_composed_operators(h100):
     patch = Signature("aten.conv2d.default", [IMAGE, tensor(64, 4, 8, 8), None, [8, 8]])
     image = tensor(4, 4, 32, 32)

@@ -81,8 +81,12 @@ def test_attention():
     assert work_of(named).attention.causal
     flash = "aten._scaled_dot_product_flash_attention_for_cpu.default"
     assert work_of(Signature(flash, [q, kv, kv, 0.0, True])).attention.causal
-    backward = Signature(f"{flash[:-8]}_backward.default", [q, q, kv, kv])
-    assert work_of(backward).attention is None
+    args = [q, q, kv, kv, q, tensor(2, 8, 5), 0.0, True]
+    backward = Signature(f"{flash[:-8]}_backward.default", args)
+    expected = Attention(2, 5, 7, 8, 4, 64, causal=True, backward=True)
+    assert work_of(backward).attention == expected
+    other = Signature("aten._scaled_dot_product_cudnn_attention_backward.default", args)
+    assert work_of(other).attention is None
 
 
 def bf16(op, args, read, written, **kwargs):
