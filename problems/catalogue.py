@@ -207,11 +207,14 @@ class Library:
     def graph(self, name: str) -> graphs.OpGraph:
         """A graph, read and validated, or generated."""
         how = self.generated().get(name)
-        return _graph(self._path("graph", name)) if how is None else _generated(self.root, name)
+        if how is None:
+            return _graph(self._path("graph", name))
+        return _generated(self.root, name, files.encode(how))
 
     def generated(self) -> dict[str, scaling.Generated]:
         """How the generated graphs are made, by name; empty where there are none."""
-        return _how(self.root / "generated.json")
+        path = self.root / "generated.json"
+        return files.read(path, scaling.GeneratedFile).graphs if path.exists() else {}
 
     def _devices(self, platform: Platform) -> dict[str, DeviceFile]:
         return {d.device: self.device(d.device) for d in platform.devices}
@@ -263,15 +266,9 @@ def _graph(path: Path) -> graphs.OpGraph:
     return graphs.from_file(_read(path, graphs.GraphFile), str(path))
 
 
-@cache
-def _how(path: Path) -> dict[str, scaling.Generated]:
-    return files.read(path, scaling.GeneratedFile).graphs if path.exists() else {}
-
-
 @lru_cache(maxsize=2)  # large ones take 50 MB, and instances of one graph follow one another
-def _generated(root: Path, name: str) -> graphs.OpGraph:
-    library = Library(root)
-    how = library.generated()[name]
+def _generated(root: Path, name: str, encoded: bytes) -> graphs.OpGraph:
+    library, how = Library(root), files.decode(encoded, scaling.Generated, name)
     for each in how.palette:
         if each in library.generated():
             raise FileError(
