@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+import gzip
 import json
 from pathlib import Path
 
@@ -10,9 +12,10 @@ from typer.testing import CliRunner
 
 from bench.cli.capture import app
 from problems import files
+from problems.capture.campaign import run
 from problems.capture.campaign.adopt import Adopted, adopt, slug, write
 from problems.capture.campaign.run import campaign
-from problems.capture.campaign.signatures import work
+from problems.capture.campaign.signatures import dump, work
 from problems.catalogue import Library
 from problems.files import FileError
 from problems.platform import link_names
@@ -102,9 +105,7 @@ def test_what_cannot_be_adopted(tmp_path: Path) -> None:
     out = measured(tmp_path / "b", only=["shm"])
     broken = {"format": "placebench-campaign/1", "steps": {"shm": {"link": "shm", "forward": [1]}}}
     (out / "links.json.gz").unlink()
-    files.write_atomically(
-        out / "links.json.gz", __import__("gzip").compress(json.dumps(broken).encode())
-    )
+    files.write_atomically(out / "links.json.gz", gzip.compress(json.dumps(broken).encode()))
     with pytest.raises(FileError, match="step shm: TypeError"):
         adopt(out)
 
@@ -145,3 +146,25 @@ def test_the_command_adopts(tmp_path: Path) -> None:
     result = CliRunner().invoke(app, ["adopt", str(tmp_path)])
     assert result.exit_code == 2
     assert "campaign.json: cannot be read" in result.output
+
+
+def test_the_command_measures_and_adopts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock()
+    scripted = functools.partial(run.campaign, launch=Scripted(clock, SURVEY), clock=clock, cores=2)
+    monkeypatch.setattr(run, "campaign", scripted)
+    (tmp_path / "job.json.gz").write_bytes(dump(WORKS))
+    job = ["--job", str(tmp_path / "job.json.gz")]
+    only = ["--only", "cuda:fp32", "--only", "cuda:bf16"]
+    out, lib = str(tmp_path / "out"), tmp_path / "lib"
+    result = CliRunner().invoke(app, ["campaign", out, *job, *only, "--adopt", str(lib)])
+    assert result.exit_code == 0, result.output
+    assert "4 of 4 signatures" in result.output
+    assert (lib / "devices" / "h200-bf16.json.gz").exists()
+    for arguments, message in (
+        ([out, *job], "here is a campaign already"),
+        ([str(tmp_path / "b"), *job, "--only", "x"], "no step 'x' here; the steps are cuda:fp32"),
+        ([str(tmp_path / "c"), "--job", "none.json"], "none.json: cannot be read"),
+    ):
+        result = CliRunner().invoke(app, ["campaign", *arguments])
+        assert result.exit_code == 2
+        assert message in result.output
