@@ -175,7 +175,7 @@ network(
 network(
     "mamba-130m",
     "mamba",
-    "Mamba 130M, state spaces in place of attention, no cache (arXiv 2312.00752)",
+    "Mamba 130M: state spaces, their scan unrolled, no cache (arXiv 2312.00752)",
     lambda: transformers.MambaForCausalLM(
         transformers.MambaConfig(hidden_size=768, num_hidden_layers=24, use_cache=False)
     ),

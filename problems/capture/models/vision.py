@@ -100,7 +100,7 @@ network(
         )
     ),
     r"segformer\.(encoder\.)?\w+\.\d+(\.(blocks\.)?\d+)?|decode_head",
-    512,
+    256,
 )
 network(
     "detr-resnet50",

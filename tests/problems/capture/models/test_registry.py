@@ -35,7 +35,7 @@ def test_blocks_are_few_and_the_registry_says_what_the_file_says(name: str) -> N
     assert blocks < len(file.nodes)
 
 
-@pytest.mark.parametrize("name", ["resnet18", "distilbert", "dlrm", "resnet50-b8"])
+@pytest.mark.parametrize("name", ["resnet18", "distilbert", "dlrm"])
 def test_a_new_capture_has_the_structure_of_the_shipped_file(name: str) -> None:
     fresh = capture_graph(name)
     if fresh.provenance != shipped(name).provenance:
@@ -48,7 +48,8 @@ def test_a_variant_differs_in_size_alone() -> None:
     assert [n.name for n in one.nodes] == [n.name for n in eight.nodes]
     assert [8 * n.output_bytes for n in one.nodes] == [n.output_bytes for n in eight.nodes]
     assert (one.provenance["batch"], eight.provenance["batch"]) == (1, 8)
-    built = find("gpt2").build(batch=2, sequence=5)
+    with torch.device("meta"):
+        built = find("gpt2").build(batch=2, sequence=5)
     assert built.kwargs["input_ids"].shape == (2, 5)
 
 
