@@ -5,17 +5,25 @@ from __future__ import annotations
 from problems.generate.platforms import direct, staged
 from problems.platform import Device, Platform, Wire
 
+# Bytes of memory by the package's own descriptions.
+MEMORY = {
+    "a100-sxm": 85_899_345_920,
+    "h100-sxm": 85_899_345_920,
+    "h200-sxm": 151_397_597_184,
+    "b200-sxm": 193_273_528_320,
+    "l40s": 48_305_799_168,
+    "rtx-pro-6000": 102_641_958_912,
+}
+
 
 def imported() -> list[Platform]:
     """GPUs whose matrix products and attention were measured by others, in bf16."""
-    size = {"a100-sxm": 80, "h100-sxm": 80, "h200-sxm": 141, "b200-sxm": 180, "l40s": 48,
-            "rtx-pro-6000": 96}  # fmt: skip
     said = "bf16 GPUs with imported times of products and attention"
 
     def gpu(short: str, link: str | None = None, count: int = 1) -> list[Device]:
         labels = [short] if count == 1 else [f"{short}-{i}" for i in range(count)]
         file = f"{short}-bf16"
-        return [Device(each, file, size[short] * 10**9, link=link) for each in labels]
+        return [Device(each, file, MEMORY[short], link=link) for each in labels]
 
     def inside(devices: list[Device], link: str) -> list[Wire]:
         names = [device.name for device in devices]
@@ -51,7 +59,7 @@ def imported() -> list[Platform]:
         ),
         direct(
             "six-unlike",
-            [device for short in size for device in gpu(short)],
+            [device for short in MEMORY for device in gpu(short)],
             f"six unlike {said}, each in a server of its own, joined by a 200 Gbit network"
             " (modelled)",
             default="internode-200g",
