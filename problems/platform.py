@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from bisect import bisect_right
-from itertools import pairwise
+from collections.abc import Sequence
+from itertools import accumulate, pairwise
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -113,7 +114,11 @@ class LinkFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
                 raise ValueError("the points of a link must ascend in bytes")
 
     def time(self, size: int, backward: bool = False) -> float:
-        """Seconds that `size` bytes take.
+        """Seconds that `size` bytes take; see :meth:`times`."""
+        return self.times([size], backward)[0]
+
+    def times(self, sizes: Sequence[int], backward: bool = False) -> list[float]:
+        """Seconds that each number of bytes takes.
 
         Linear interpolation between the measured minima, made monotone by the running maximum:
         a larger payload never takes less. Below the first point its time stands; beyond the last
@@ -122,15 +127,18 @@ class LinkFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_def
         points = self.backward if backward and self.backward else self.forward
         if not points:
             assert self.model is not None
-            return self.model.latency_s + size / self.model.bandwidth_Bps
+            model = self.model
+            return [model.latency_s + size / model.bandwidth_Bps for size in sizes]
         x = [point.bytes for point in points]
-        y: list[float] = []
-        for point in points:
-            y.append(max(point.min_s, y[-1] if y else 0.0))
-        if size <= x[0] or len(x) == 1:
-            return y[0]
-        i = min(bisect_right(x, size), len(x) - 1)
-        return y[i - 1] + (y[i] - y[i - 1]) * ((size - x[i - 1]) / (x[i] - x[i - 1]))
+        y = list(accumulate((point.min_s for point in points), max))
+
+        def interpolated(size: int) -> float:
+            if size <= x[0] or len(x) == 1:
+                return y[0]
+            i = min(bisect_right(x, size), len(x) - 1)
+            return y[i - 1] + (y[i] - y[i - 1]) * ((size - x[i - 1]) / (x[i] - x[i - 1]))
+
+        return [interpolated(size) for size in sizes]
 
 
 class Device(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):

@@ -253,12 +253,9 @@ def _link_times(
         if way == "backward" and not link.backward:
             way = "forward"
         if (name, way) not in index:
-            curve = [
-                max(link.time(int(s)), link.time(int(s), backward=True))
-                if way == "slower"
-                else link.time(int(s), backward=way == "backward")
-                for s in sizes
-            ]
+            curve = link.times(sizes.tolist(), backward=way == "backward")
+            if way == "slower":
+                curve = list(map(max, curve, link.times(sizes.tolist(), backward=True)))
             if max(curve) > MOST_S:
                 raise FileError(
                     f"{where}: link {name!r} takes {max(curve):g} s for {sizes.max()} bytes, more"
