@@ -42,6 +42,7 @@ page: $(core)  ## rebuild the published leaderboard from the published records
 	$(BIN)/placebench leaderboard --records results/records/baseline.jsonl
 
 library: $(dev)  ## rebuild the catalogue, tables and picture of the instance library (FRESH=--fresh: all of it)
+	$(BIN)/python -m problems.generate.scaling_library
 	$(BIN)/python -m problems.describe $(FRESH)
 	$(BIN)/python -m problems.spread
 

@@ -28,7 +28,8 @@ class Draws:
 
     def below(self, bound: int | np.ndarray, *shape: int) -> np.ndarray:
         """Uniform in 0..bound - 1, int64 array of the given shape; `bound` may be an array."""
-        return np.floor(self.uniform(*shape) * bound).astype(np.int64)
+        result: np.ndarray = np.floor(self.uniform(*shape) * bound).astype(np.int64)
+        return result
 
     def one_by_one(self) -> Iterator[float]:
         """Uniform numbers for rules that need them one at a time."""

@@ -196,3 +196,17 @@ def test_units_do_not_matter():
         memory=[5, 6],
     )
     assert load_lp(small).value * 1e7 == pytest.approx(load_lp(big).value, rel=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_like_devices_are_one_column_of_the_lp(seed, monkeypatch):
+    case = random_case(seed, devices=5, hosts=seed % 3, like=True, unlimited=False)
+    expected = naive(case)
+    if expected.status == 2:
+        return
+    groups = groups_of(case)
+    columns = module._columns(case, groups, groups.time)
+    assert columns[2].tolist() == [1] * (seed % 3) + [5 - seed % 3]
+    # Only what the columns count has to be small for the LP to be solved.
+    monkeypatch.setattr(module, "LARGEST_LP", len(groups.bytes) * len(columns[2]))
+    assert load_lp(case).value == pytest.approx(expected.fun, rel=1e-8, abs=1e-9)
