@@ -65,6 +65,12 @@ def test_times_bytes_and_transfers_mean_what_the_format_says():
     assert instance(file(edges=[edge(0, 1)]), cost_unit="s").link_time[1].tolist() == [0.5, 0]
 
 
+def test_fractions_of_bytes_admit_nothing_more():
+    got = instance(file([node(0, size=1.2), node(1, size=2)], maxSizePerFPGA=3.9))
+    assert got.node_bytes.tolist() == [2, 2]
+    assert got.memory[0] == 3
+
+
 def test_payloads_are_the_bytes_of_the_file_where_they_fit_and_codes_elsewhere():
     plain = read(file(edges=[edge(0, 1, 2, size=64)])).bundle
     assert [n.output_bytes for n in plain.graph.nodes] == [64, 0]
