@@ -41,20 +41,34 @@ Output = Annotated[
 @app.command("graph")
 def graph(
     names: Annotated[list[str], typer.Argument(metavar="NETWORK...", help="Or 'all'.")],
+    training: Annotated[
+        bool, typer.Option("--training", help="Forward and backward, as NETWORK-train.")
+    ] = False,
+    batch: Annotated[
+        int | None, typer.Option("--batch", help="With --training: samples a step.", min=1)
+    ] = None,
     output: Output = None,
 ) -> None:
     """Capture the graphs of networks, without their weights."""
+    if batch is not None and not training:
+        raise typer.BadParameter("--batch goes with --training; else name a variant of the network")
     with _reported():
         # torch and transformers take seconds to import
         from problems.capture.models import BUILDERS, capture_graph, find
+        from problems.capture.training import capture_training_graph
+
+        sizes = {} if batch is None else {"batch": batch}
 
         chosen = list(BUILDERS) if names == ["all"] else names
         for name in chosen:
             find(name)
         for name in chosen:
             with _progress() as progress:
-                file = capture_graph(name, progress)
-            _write(output or ROOT / "graphs", f"{name}.json.gz", file)
+                if training:
+                    file = capture_training_graph(name, progress, **sizes)
+                else:
+                    file = capture_graph(name, progress)
+            _write(output or ROOT / "graphs", f"{file.name}.json.gz", file)
 
 
 @app.command("device")

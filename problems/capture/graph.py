@@ -95,13 +95,19 @@ def fake(tensor: torch.Tensor) -> torch.Tensor:
     )
 
 
-def _weight_names(model: torch.nn.Module, program: torch.export.ExportedProgram) -> dict[str, str]:
-    """Placeholder -> name of its parameter, buffer or constant; tied weights share the first."""
+def first_names(model: torch.nn.Module) -> dict[str, str]:
+    """Name of each parameter and buffer -> the name it is known by; tied ones share the first."""
     first: dict[int, str] = {}
     canonical: dict[str, str] = {}
     for named in (model.named_parameters, model.named_buffers):
         for name, tensor in named(remove_duplicate=False):
             canonical[name] = first.setdefault(id(tensor), name)
+    return canonical
+
+
+def _weight_names(model: torch.nn.Module, program: torch.export.ExportedProgram) -> dict[str, str]:
+    """Placeholder -> name of its parameter, buffer or constant."""
+    canonical = first_names(model)
     signature = program.graph_signature
     held = (
         signature.inputs_to_parameters

@@ -23,6 +23,7 @@ from torch._functorch.aot_autograd import aot_export_joint_with_descriptors
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx import GraphModule
 from torch.fx import Node as FxNode
+from torch.fx.graph import CodeGen
 from torch.nn import Module
 
 ATEN = torch.ops.aten
@@ -99,19 +100,22 @@ def joint_graph(mode: FakeTensorMode, model: Module, args: tuple[Any, ...]) -> J
     result.args = ([loss, *(node for node, _ in gradients)],)
     _restore_batch_norm(module)
     graph.eliminate_dead_code(is_impure_node=lambda node: node.op in ("placeholder", "output"))
+    graph.set_codegen(CodeGen())  # plain arguments and results instead of nested ones
     module.recompile()
     return Joint(module, weights, gradients, partner)
 
 
 def backward(node: FxNode) -> bool:
     """Whether autograd's engine ran this node."""
-    return node.meta.get("partitioner_tag") == "is_backward"
+    return bool(node.meta.get("partitioner_tag") == "is_backward")
 
 
 def _partners(module: GraphModule) -> dict[FxNode, FxNode]:
     """Match by autograd's sequence number: the first forward node of a number made the function.
 
     Later ones of the same number made none. Sums of gradients are the engine's own and have none.
+    In-place activations that keep their input lose their number to the copy they keep: their
+    gradient is matched with the last forward node that it reads, this copy.
     """
     first: dict[int, FxNode] = {}
     found: dict[FxNode, FxNode] = {}
@@ -121,8 +125,11 @@ def _partners(module: GraphModule) -> dict[FxNode, FxNode]:
             continue
         if not backward(node):
             first.setdefault(number, node)
-        elif number in first and not node.meta.get("is_gradient_acc", False):
-            found[node] = first[number]
+        elif not node.meta.get("is_gradient_acc", False):
+            kept = [n for n in node.all_input_nodes if n.op == "call_function" and not backward(n)]
+            match = first.get(number, kept[-1] if kept else None)
+            if match is not None:
+                found[node] = match
     return found
 
 

@@ -36,10 +36,10 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx import Node as FxNode
 
 from problems.capture import Progress, silent
-from problems.capture.graph import fake, fake_copy
+from problems.capture.graph import fake, fake_copy, first_names
 from problems.capture.joint import Joint, backward, joint_graph
-from problems.capture.loss import LossKind, Objective, choose, labels_for
 from problems.capture.models import find
+from problems.capture.modules.loss import LossKind, Objective, choose, labels_for
 from problems.capture.signature import distinct_bytes
 from problems.capture.trace import Trace, module_path, tensors_of
 from problems.graph import GraphFile
@@ -122,7 +122,7 @@ def export_training_graph(
         kind = loss or choose(outputs)
         labels = labels_for(outputs) if kind == "cross-entropy" else []
     joint = joint_graph(mode, Objective(network, kind), (labels, inputs, named))
-    trace = _JointTrace(joint)
+    trace = _JointTrace(joint, first_names(network))
     for node in joint.module.graph.nodes:
         trace.visit(node)
     trace.settle()
@@ -146,9 +146,14 @@ Output = tuple[FxNode, int | None]  # an operator, and which of its outputs
 class _JointTrace(Trace):
     """A walk that also finds every operator's phase, group and what of its outputs travels."""
 
-    def __init__(self, joint: Joint) -> None:
-        super().__init__({n.name: w.removeprefix(NETWORK) for n, w in joint.weights.items()})
+    def __init__(self, joint: Joint, names: dict[str, str]) -> None:
+        self.names_of_weights = names
+        super().__init__({node.name: self._weight(w) for node, w in joint.weights.items()})
         self.joint = joint
+
+    def _weight(self, name: str) -> str:
+        own = name.removeprefix(NETWORK)
+        return self.names_of_weights.get(own, own)
 
     def path(self, node: FxNode) -> str:
         owner = self.forward_of(node) if backward(node) else node
@@ -205,7 +210,7 @@ class _JointTrace(Trace):
                     readers[self._origin(each)].append(node)
         gradient: dict[Output, list[str]] = defaultdict(list)
         for node, name in self.joint.gradients:
-            gradient[self._origin(node)].append(name.removeprefix(NETWORK))
+            gradient[self._origin(node)].append(self._weight(name))
         for node, v in self.index.items():
             if not self._is_operator(node):
                 phase = "backward" if backward(node) else "forward"
@@ -250,7 +255,7 @@ class _JointTrace(Trace):
         """Follow views to the operator, and to the output of it, that a value comes from."""
         which = None
         while value in self.source:
-            which = int(value.args[1]) if value.target is operator.getitem else None  # type: ignore[arg-type]
+            which = int(value.args[1]) if value.target is operator.getitem else None
             value = self.source[value]
         return value, which
 
