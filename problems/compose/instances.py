@@ -34,7 +34,7 @@ THROUGHPUT: list[tuple[str, dict[str, Any], str]] = [
      " wavenet gnmt-b8-s32:parent flava"),
     ("quad-eth1g", CONTIGUOUS, "vit-base clip nasnet-mobile bert-base:block efficientnet-b0"
      " shufflenetv2 fishnet99:parent mobilevit-small"),
-    ("octo-eth1g", FREE, "unet convnext-tiny swin-base t5-base-b8:parent darts:parent"),
+    ("octo-eth1g", FREE, "unet ddpm convnext-tiny swin-base t5-base-b8:parent darts:parent"),
     ("octo-eth1g", CONTIGUOUS, "resnet152 inceptionv3-b8 resnext50 gpt2-s1024 resnet50-b8"
      " bert-base-b8-s384"),
     # The classic server: a processor and two unlike GPUs behind PCIe ports.
@@ -78,7 +78,7 @@ THROUGHPUT: list[tuple[str, dict[str, Any], str]] = [
     ("nvlink-8a100", CONTIGUOUS, "gpt2-xl-s1024 opt-6.7b llama2-13b:parent"),
     ("nvlink-8a100", FREE, "bridgetower gemma2-2b inception-resnetv2"),
     ("nvlink-8h100", CONTIGUOUS, "llama2-70b:parent llama2-70b:block gpt-neox-20b:parent"),
-    ("nvlink-8h100", FREE, "llama2-13b amoebanet-d"),
+    ("nvlink-8h100", FREE, "llama2-13b amoebanet-d moe-8x7b:parent"),
     ("cluster-2x2", CONTIGUOUS, "bart-large resnet152 opt-6.7b:parent"),
     ("cluster-2x2", FREE, "clip randwire-ba-regular mobilebert"),
     ("cluster-4x2", CONTIGUOUS, "swin-base gpt2-xl vit-large"),
@@ -90,7 +90,8 @@ THROUGHPUT: list[tuple[str, dict[str, Any], str]] = [
     ("server-h100-l40s", FREE, "bert-large gpt2 distilbert"),
     ("server-a100-rtx6000", CONTIGUOUS, "gpt2 bart-large opt-6.7b"),
     ("server-a100-rtx6000", FREE, "bert-base t5-base albert-xxlarge"),
-    ("nvlink-8h200", CONTIGUOUS, "llama2-70b:parent gpt2-xl-s1024 gpt-neox-20b:parent"),
+    ("nvlink-8h200", CONTIGUOUS, "llama2-70b:parent gpt2-xl-s1024 gpt-neox-20b:parent"
+     " moe-8x7b:parent"),
     ("six-unlike", CONTIGUOUS, "llama2-13b gpt2-xl bart-large"),
     ("six-unlike", FREE, "opt-6.7b bert-large"),
     ("cluster-3x4", CONTIGUOUS, "llama2-70b:parent opt-6.7b"),
@@ -108,7 +109,7 @@ LATENCY: list[tuple[str, dict[str, Any], str]] = [
      " pnasnet-large"),
     ("server", FREE, "clip gnmt inceptionv3 moe nasnet-mobile randwire-ba randwire-er randwire-ws"
      " t5-base whisper-small"),
-    ("server-3gen", FREE, "amoebanet-d bridgetower randwire-er-regular randwire-ws-2 unet"),
+    ("server-3gen", FREE, "amoebanet-d ddpm bridgetower randwire-er-regular randwire-ws-2 unet"),
     ("server-4gpu", FREE, "nasnet-large polynet randwire-ba-regular mixnet-m flava"),
     ("edge", FREE, "inceptionv3 hrnet-w18 mobilenetv3-large"),
     ("edge-duo", FREE, "nasnet-mobile bn-inception darts"),
