@@ -7,18 +7,20 @@ free. A line is a platform, a problem with its rules, and graphs (``name`` or ``
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from problems.catalogue import Index
 from problems.compose.selections import DEFAULT, SMOKE
 from problems.instance import InstanceSpec
+from problems.selections import derived
 
 # Graphs that no public instance has: tuned and learned methods are reported on them.
 HOLDOUT = frozenset({
-    "bert-large", "clip-b8", "darts", "deeplabv3", "densenet201", "efficientnet-b4", "flava",
-    "gnmt-b8-s32", "gpt-neox-20b", "inceptionv4", "llama2-13b", "pnasnet-large",
-    "randwire-ba-regular", "randwire-ws-2", "resnext50", "swin-base", "t5-base-b8", "vit-large",
-    "whisper-small",
+    "bert-large", "clip-b8", "darts", "deeplabv3", "densenet201", "efficientnet-b0-train",
+    "efficientnet-b4", "flava", "gnmt-b8-s32", "gpt-neox-20b", "inceptionv4", "llama2-13b",
+    "pnasnet-large", "randwire-ba-regular", "randwire-ws-2", "resnext50", "swin-base",
+    "t5-base-b8", "vit-base-train", "vit-large", "whisper-small",
 })  # fmt: skip
 
 CONTIGUOUS: dict[str, Any] = {"contiguous": True}
@@ -127,7 +129,29 @@ LATENCY: list[tuple[str, dict[str, Any], str]] = [
     ("six-unlike", FREE, "gpt2-xl albert-xxlarge"),
 ]  # fmt: skip
 
-TRAINING: list[tuple[str, str, dict[str, Any], str]] = []
+PHASES: dict[str, Any] = {"contiguous": True, "split_phases": True}
+
+TRAINING: list[tuple[str, str, dict[str, Any], str]] = [
+    ("throughput", "server", CONTIGUOUS, "resnet50-train bert-base-train inceptionv3-train"),
+    ("throughput", "server", PHASES, "gpt2-train unet-train"),
+    ("throughput", "server-4gpu", FREE, "vit-base-train densenet121-train clip-train"),
+    ("throughput", "server-tight-384m", CONTIGUOUS, "resnet50-train mobilenetv2-train"),
+    ("throughput", "server-tight-3g", CONTIGUOUS, "gpt2-train t5-base-train"),
+    ("throughput", "server-tight-3g", FREE, "densenet121-train efficientnet-b0-train"),
+    ("throughput", "nvlink-8a100", CONTIGUOUS, "t5-base-train gnmt-train:parent"
+     " llama2-7b-train:parent"),
+    ("throughput", "cluster-2x2", CONTIGUOUS, "swin-tiny-train moe-train"),
+    ("throughput", "cluster-4x2", FREE, "nasnet-mobile-train efficientnet-b0-train"),
+    ("throughput", "quad-eth1g", FREE, "mobilenetv2-train resnet50-train:parent"),
+    ("throughput", "octo-eth1g", PHASES, "randwire-ws-train:parent vit-base-train"),
+    ("throughput", "chain-8", CONTIGUOUS | WEIGHTS, "resnet50-train inceptionv3-train"),
+    ("throughput", "server-h100-l40s", CONTIGUOUS, "bert-base-train gpt2-train"),
+    ("latency", "server", FREE, "nasnet-mobile-train clip-train randwire-ws-train"
+     " inceptionv3-train"),
+    ("latency", "quad-eth1g", FREE, "moe-train gnmt-train"),
+    ("latency", "server-tight-384m", FREE, "densenet121-train unet-train"),
+    ("latency", "nvlink-3gen", FREE, "t5-base-train swin-tiny-train"),
+]  # fmt: skip
 
 SCALING: list[tuple[str, str, str]] = [
     ("throughput", "octo-eth1g", "layered-1k-s1 cells-1k-s1 series-parallel-1k-s1"),
@@ -144,35 +168,33 @@ SCALING: list[tuple[str, str, str]] = [
 
 def index() -> Index:
     """The whole index, in the order of the tables."""
-    made = [_spec("throughput", *line) for line in _lines(THROUGHPUT)]
-    made += [_spec("latency", *line) for line in _lines(LATENCY)]
+    inference = [_spec("throughput", *line) for line in _lines(THROUGHPUT)]
+    inference += [_spec("latency", *line) for line in _lines(LATENCY)]
     training = [
         _spec(problem, *line)
-        for problem, *rest in TRAINING
-        for line in _lines([tuple(rest)])  # type: ignore[list-item]
+        for problem, platform, rules, names in TRAINING
+        for line in _lines([(platform, rules, names)])
     ]
     scaling = [
         _spec(problem, platform, FREE, name)
         for problem, platform, names in SCALING
         for name in names.split()
     ]
-    specs = [*made, *training, *scaling]
-    public = [spec for spec in specs if spec.split == "public"]
-    plain = [spec for spec in public if spec not in training and spec not in scaling]
-    return Index(
-        format="placebench-index/1",
-        instances=specs,
-        selections={
-            "default": list(DEFAULT),
-            "full": [spec.id for spec in public],
-            "holdout": [spec.id for spec in specs if spec.split == "holdout"],
-            "latency": [spec.id for spec in plain if spec.problem == "latency"],
-            "scaling": [spec.id for spec in scaling if spec.split == "public"],
-            "smoke": list(SMOKE),
-            "throughput": [spec.id for spec in plain if spec.problem == "throughput"],
-            "training": [spec.id for spec in training if spec.split == "public"],
-        },
-    )
+    specs = [*inference, *training, *scaling]
+    chosen = {
+        "smoke": list(SMOKE),
+        "default": list(DEFAULT),
+        # What is trained or generated has selections of its own.
+        "latency": _public(s for s in inference if s.problem == "latency"),
+        "throughput": _public(s for s in inference if s.problem == "throughput"),
+        "training": _public(training),
+        "scaling": _public(scaling),
+    }
+    return Index("placebench-index/1", specs, derived(specs, chosen))
+
+
+def _public(specs: Iterable[InstanceSpec]) -> list[str]:
+    return [spec.id for spec in specs if spec.split == "public"]
 
 
 def _lines(table: list[tuple[str, dict[str, Any], str]]) -> list[tuple[str, dict[str, Any], str]]:
@@ -187,5 +209,5 @@ def _spec(problem: str, platform: str, rules: dict[str, Any], name: str) -> Inst
         problem=problem,
         level=level or "operator",  # type: ignore[arg-type]
         rules=rules,
-        split="holdout" if graph.removesuffix("-train") in HOLDOUT else "public",
+        split="holdout" if graph in HOLDOUT else "public",
     )
