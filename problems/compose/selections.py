@@ -17,6 +17,7 @@ DEFAULT = (
     "gpt2:operator/server-4gpu/throughput[contiguous]",
     "bert-base:operator/server-tight-384m/throughput[contiguous]",
     "bart-large:operator/server-a100-rtx6000/throughput[contiguous]",
+    "resnet50-train:operator/server/throughput[contiguous]",
     "resnet50:operator/quad-eth1g/throughput",
     "nasnet-mobile:operator/server/throughput",
     "clip:operator/server-4gpu/throughput",
