@@ -41,7 +41,8 @@ format: $(dev)  ## rewrite the code in the house style
 page: $(core)  ## rebuild the published leaderboard from the published records
 	$(BIN)/placebench leaderboard --records results/records/baseline.jsonl
 
-library: $(dev)  ## rebuild the catalogue, tables and picture of the instance library (FRESH=--fresh: all of it)
+library: $(dev)  ## rebuild what is composed and derived in the instance library (FRESH=--fresh: all of it)
+	$(BIN)/python -m problems.compose
 	$(BIN)/python -m problems.generate.scaling_library
 	$(BIN)/python -m problems.describe $(FRESH)
 	$(BIN)/python -m problems.spread
