@@ -45,7 +45,10 @@ def graph(
         bool, typer.Option("--training", help="Forward and backward, as NETWORK-train.")
     ] = False,
     batch: Annotated[
-        int | None, typer.Option("--batch", help="With --training: samples a step.", min=1)
+        int | None,
+        typer.Option(
+            "--batch", help="With --training: samples a step; default: as in the library.", min=1
+        ),
     ] = None,
     output: Output = None,
 ) -> None:
@@ -55,17 +58,17 @@ def graph(
     with _reported():
         # torch and transformers take seconds to import
         from problems.capture.models import BUILDERS, capture_graph, find
+        from problems.capture.trained import TRAINED
         from problems.capture.training import capture_training_graph
 
-        sizes = {} if batch is None else {"batch": batch}
-
-        chosen = list(BUILDERS) if names == ["all"] else names
+        own = {} if batch is None else {"batch": batch}
+        chosen = list(TRAINED if training else BUILDERS) if names == ["all"] else names
         for name in chosen:
             find(name)
         for name in chosen:
             with _progress() as progress:
                 if training:
-                    file = capture_training_graph(name, progress, **sizes)
+                    file = capture_training_graph(name, progress, **TRAINED.get(name, {}) | own)
                 else:
                     file = capture_graph(name, progress)
             _write(output or ROOT / "graphs", f"{file.name}.json.gz", file)
