@@ -192,6 +192,29 @@ def adopt_campaign(
             typer.echo(str(path))
 
 
+@app.command("validate")
+def validate(
+    networks: Annotated[list[str], typer.Argument(metavar="NETWORK...")],
+    device: Annotated[str, typer.Option(help="Device file of this machine.")] = "epyc3-1t-pair",
+    link: Annotated[str, typer.Option(help="Link file of this machine.")] = "shm",
+    samples: Annotated[int, typer.Option(help="Of each placement.", min=2)] = 20,
+    limit: Annotated[float, typer.Option(help="Seconds for each method.", min=0.1)] = 10.0,
+    force: Force = False,
+) -> None:
+    """Execute two-device placements for real and compare them with the cost model."""
+    from bench import validation  # methods and torch
+
+    with _reported():
+        for network in networks:
+            for row in validation.validate(
+                network, device, link, samples=samples, time_limit_s=limit, force=force
+            ):
+                typer.echo(
+                    f"{row.network}  {row.placement}: predicted {row.predicted_s * 1e3:.1f} ms,"
+                    f" measured {row.measured_s * 1e3:.1f} ms ({row.error:+.1%})"
+                )
+
+
 def _write(folder: Path, name: str, file: object) -> None:
     files.write(folder / name, file)
     typer.echo(str(folder / name))

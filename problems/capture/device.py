@@ -89,6 +89,7 @@ def capture_device(
         },
         "budget_s": budget_s / processes,
         "least": -(-LEAST // processes),
+        "together": count,
     }
     samples: dict[str, list[float]] = {key: [] for key in sorted(signatures)}
     failed: dict[str, str] = {}

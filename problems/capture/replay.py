@@ -42,6 +42,7 @@ def replay(job: dict[str, Any], report: Say) -> dict[str, Any]:
         ``signatures``: id -> {op, args, kwargs}; ``budget_s``: begin nothing that would end
         later; ``seed``: of values and order; optional: ``limit``: most rounds; ``least``: rounds
         that all take part in; ``expected``: id -> seconds, what is known from before.
+        A program also reads ``threads`` and ``together``: how many like it share the memory.
     report : callable
         Told {round, elapsed_s, done, due} while a round goes on and {round, elapsed_s} after it.
 
@@ -162,7 +163,7 @@ def limit_memory(share: float = MEMORY) -> None:
 def main() -> None:
     """Run the job that stands on standard input."""
     job = json.load(sys.stdin)
-    limit_memory()
+    limit_memory(MEMORY / job.get("together", 1))
     torch.set_num_threads(job["threads"])
     torch.set_flush_denormal(True)  # repeated in-place products must not become slow
     with torch.inference_mode():
