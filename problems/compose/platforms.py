@@ -159,9 +159,9 @@ def _gpus() -> list[Platform]:
             default="nvlink3",
         ),
         direct(
-            "nvlink-8a100-tight-96m",
-            [Device(f"a100-{i}", a100, 96 * MIB) for i in range(8)],
-            "memory-tight twin of `nvlink-8a100`: 96 MiB each, for graphs of some 600 MB",
+            "nvlink-8a100-tight-128m",
+            [Device(f"a100-{i}", a100, 128 * MIB) for i in range(8)],
+            "memory-tight twin of `nvlink-8a100`: 128 MiB each, for graphs of some 700 MB",
             default="nvlink3",
         ),
         direct(
