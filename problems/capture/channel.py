@@ -75,7 +75,6 @@ class Channel:
                 places.append(place)
             self.places.append(places)
         self.starts = 0
-        self.base = 0
 
     def reset(self) -> None:
         """Count samples from 0 again; all processes do it between two :meth:`start`."""
@@ -89,8 +88,11 @@ class Channel:
         while sample - taken[payload] >= DEPTH:
             pass
         place = self.places[payload][sample % DEPTH]
-        for slot, tensor in zip(place, tensors_of(value), strict=True):
-            slot.copy_(tensor)
+        if self.several[payload]:
+            for slot, tensor in zip(place, value, strict=True):
+                slot.copy_(tensor)
+        else:
+            place[0].copy_(value)
         self.sent[payload] = sample + 1
 
     def receive(self, payload: int, sample: int) -> Any:
@@ -98,9 +100,10 @@ class Channel:
         sent = self.sent
         while sent[payload] <= sample:
             pass
-        got = [slot.clone() for slot in self.places[payload][sample % DEPTH]]
+        place = self.places[payload][sample % DEPTH]
+        got = [slot.clone() for slot in place] if self.several[payload] else place[0].clone()
         self.taken[payload] = sample + 1
-        return got if self.several[payload] else got[0]
+        return got
 
     def start(self) -> float:
         """Wait for all others; the common moment to begin, just reached, in seconds."""

@@ -20,7 +20,8 @@ from typing import Any
 import torch
 
 from problems.capture.channel import Channel
-from problems.capture.program import Program, load, part, payloads
+from problems.capture.parts import part, payloads
+from problems.capture.program import Program, load
 
 WARM = 3  # samples that do not count, each way of running
 

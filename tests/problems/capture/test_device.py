@@ -7,9 +7,10 @@ import pytest
 pytest.importorskip("torch", reason="extra `capture` is not installed: no torch")
 
 from problems.capture import child, device, machine
-from problems.capture.device import capture_device, cpu_threads, default_name
+from problems.capture.device import capture_device, cpu_share, cpu_threads, default_name
 from problems.capture.replay import replay
 from problems.graph import Signature
+from problems.platform import Timing
 
 VECTOR = {"tensor": [[64], [1], "float32"]}
 MATRIX = {"tensor": [[256, 256], [256, 1], "float32"]}
@@ -108,3 +109,65 @@ def test_nothing_to_measure_and_no_time() -> None:
 def test_names_are_made_of_the_processor(monkeypatch) -> None:  # type: ignore[no-untyped-def]
     monkeypatch.setattr(machine, "cpu_model", lambda: "AMD EPYC 7R13 (cpu family 25, model 1)")
     assert default_name(2) == "amd-epyc-7r13-2t"
+
+
+def test_long_operators_sit_out_once_their_share_is_used() -> None:
+    large = {"tensor": [[700, 700], [700, 1], "float32"]}
+    job = {
+        "signatures": {
+            "long": {"op": PRODUCT.op, "args": [large, large], "kwargs": {}},
+            "short": {"op": ADD.op, "args": ADD.args, "kwargs": {}},
+        },
+        "budget_s": 1.0,
+        "seed": 0,
+        "limit": 400,
+    }
+    samples = replay(job, lambda line: None)["samples"]
+    assert 3 <= len(samples["long"]) < len(samples["short"])
+
+
+def test_what_does_not_fit_the_memory_fails_and_says_why() -> None:
+    huge = {"tensor": [[2**46], [1], "float32"]}
+    job = {
+        "signatures": {
+            "huge": {"op": ADD.op, "args": [huge, 1], "kwargs": {}},
+            "small": {"op": ADD.op, "args": ADD.args, "kwargs": {}},
+        },
+        "budget_s": 1.0,
+        "seed": 0,
+        "limit": 3,
+    }
+    result = replay(job, lambda line: None)
+    assert set(result["failed"]) == {"huge"}
+    assert "allocate" in result["failed"]["huge"]
+    assert len(result["samples"]["small"]) == 3
+
+
+def test_devices_that_work_at_once_need_cores_of_their_own(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(machine, "available_cores", lambda: 4)
+    assert cpu_share("cpu:2x2") == (2, 2)
+    assert cpu_share("cpu:4") == (4, 1)
+    with pytest.raises(ValueError, match="N x M at most 4"):
+        cpu_share("cpu:2x3")
+
+
+def test_two_at_once_give_their_times_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[dict[str, object]] = []
+
+    def run(module: str, jobs: list[dict[str, object]], *_: object) -> object:
+        asked.extend(jobs)
+        results = [
+            {"samples": {"add": [1.0 + k]}, "failed": {}, "torch": "2"} for k in range(len(jobs))
+        ]
+        return results, 0.0
+
+    monkeypatch.setattr(machine, "available_cores", lambda: 2)
+    monkeypatch.setattr(child, "run_together", run)
+    file = capture_device("cpu:1x2", {"add": ADD}, 1.0, processes=2, force=True)
+    assert file.times["add"] == Timing(1.0, 1.5, 2.0, 4)
+    assert len({job["seed"] for job in asked}) == 4
+    assert asked[2]["expected"] == {"add": 1.5}  # the second pair knows what the first one saw
+    assert file.name.endswith("-1tx2")
+    assert "2 processes at once" in file.provenance["method"]
