@@ -86,7 +86,7 @@ class Pools(Arguments):
 
         seen: list[None] = []
         for value in [*args, *kwargs.values()]:
-            decode(value, note, "cpu")  # type: ignore[arg-type]
+            decode(value, note, "cpu")
         place = self._places(tensors, constant)
         inputs: list[torch.Tensor] = []
         count = 0

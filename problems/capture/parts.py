@@ -45,7 +45,7 @@ class _Writer:
 
     def operator(self, node: FxNode) -> None:
         trace = self.program.trace
-        mutated = trace_._mutated(node, node.target)  # type: ignore[arg-type]
+        mutated = trace_._mutated(node, node.target)
         uses: list[str] = []
 
         def argument(a: FxNode) -> str:
@@ -72,7 +72,7 @@ class _Writer:
 
     def _call(self, node: FxNode, argument: Callable[[FxNode], str]) -> str:
         if node.target is operator.getitem:
-            return f"{argument(node.args[0])}[{node.args[1]}]"  # type: ignore[arg-type]
+            return f"{argument(node.args[0])}[{node.args[1]}]"
         target = self._constant(node.target)
         parts = [self._source(a, argument) for a in node.args]
         parts += [f"{k}={self._source(v, argument)}" for k, v in sorted(node.kwargs.items())]
@@ -109,7 +109,7 @@ class _Writer:
         if trace.base[node] is node:
             return memory
         if not trace.is_view(node):  # wrote in place: gives back what it was given
-            return self._seen(trace_._mutated(node, node.target)[0], memory)  # type: ignore[arg-type]
+            return self._seen(trace_._mutated(node, node.target)[0], memory)
         if (node, memory) not in self.views:
             name = self.views[node, memory] = f"w{trace.index[node]}_{memory}"
             uses: list[str] = []
