@@ -111,7 +111,7 @@ LATENCY: list[tuple[str, dict[str, Any], str]] = [
      " pnasnet-large"),
     ("server", FREE, "clip gnmt inceptionv3 moe nasnet-mobile randwire-ba randwire-er randwire-ws"
      " t5-base whisper-small"),
-    ("server-3gen", FREE, "amoebanet-d ddpm bridgetower randwire-er-regular randwire-ws-2 unet"),
+    ("server-3gen", FREE, "amoebanet-d ddpm bridgetower randwire-er-regular randwire-ws-2"),
     ("server-4gpu", FREE, "nasnet-large polynet randwire-ba-regular mixnet-m flava"),
     ("edge", FREE, "inceptionv3 hrnet-w18 mobilenetv3-large"),
     ("edge-duo", FREE, "nasnet-mobile bn-inception darts"),
@@ -126,7 +126,7 @@ LATENCY: list[tuple[str, dict[str, Any], str]] = [
     ("chain-8", FREE, "inceptionv3 randwire-er randwire-ws-2"),
     ("chain-16", FREE, "nasnet-mobile hrnet-w18"),
     ("server-h100-l40s", FREE, "t5-base bart-large"),
-    ("six-unlike", FREE, "gpt2-xl albert-xxlarge"),
+    ("six-unlike", FREE, "bridgetower albert-xxlarge"),
 ]  # fmt: skip
 
 PHASES: dict[str, Any] = {"contiguous": True, "split_phases": True}
