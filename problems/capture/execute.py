@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from multiprocessing.shared_memory import SharedMemory
 from statistics import median
 from typing import Any, Literal
@@ -54,7 +54,8 @@ class Executed:
     Attributes
     ----------
     seconds : float
-        Median latency of a sample, or the period: mean time between the ends of samples.
+        Median latency of a sample, or the period: mean time between the ends of samples; of the
+        median pass.
     min_s : float
         The smallest latency, or time between two ends.
     parts : list of dict, one a device
@@ -156,9 +157,10 @@ def execute(
     threads: int = 1,
     *,
     seed: int = 0,
+    passes: int = 3,
     force: bool = False,
 ) -> list[Executed]:
-    """Run placements of one network, one after the other in the same processes.
+    """Run placements of one network in the same processes.
 
     Parameters
     ----------
@@ -168,6 +170,9 @@ def execute(
         The same network at operator level.
     threads : int
         Of every device.
+    passes : int
+        All plans are run in turn so often, each time with all of their samples: the speed of a
+        machine changes by 10-20 % from minute to minute, and all plans should meet the same.
 
     Raises
     ------
@@ -190,7 +195,7 @@ def execute(
         machine.require_quiet()
     with ExitStack() as stack:
         memories = []
-        for plan in plans:
+        for plan in [*plans] * passes:
             sizes = _crossing(graph, plan)
             memory = SharedMemory(create=True, size=room(sizes))
             stack.callback(memory.unlink)
@@ -208,7 +213,7 @@ def execute(
                     "way": plan.way,
                     "samples": plan.samples,
                 }
-                for plan in plans
+                for plan in [*plans] * passes
             ],
         }
         results, _ = child.run_together(
@@ -218,7 +223,13 @@ def execute(
             lambda line: None,
         )
     return [
-        _executed(plan, [result["plans"][i] for result in results]) for i, plan in enumerate(plans)
+        _together(
+            [
+                _executed(plan, [result["plans"][j] for result in results])
+                for j in range(i, passes * len(plans), len(plans))
+            ]
+        )
+        for i, plan in enumerate(plans)
     ]
 
 
@@ -245,4 +256,14 @@ def _executed(plan: Plan, results: list[dict[str, Any]]) -> Executed:
         min_s=least,
         parts=[result["parts"] for result in results],
         difference=max(result["difference"] for result in results),
+    )
+
+
+def _together(each: list[Executed]) -> Executed:
+    """The passes of one plan as one: the median pass, the smallest minimum."""
+    middle = sorted(each, key=lambda executed: executed.seconds)[len(each) // 2]
+    return replace(
+        middle,
+        min_s=min(executed.min_s for executed in each),
+        difference=max(executed.difference for executed in each),
     )
