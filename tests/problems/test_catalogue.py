@@ -49,7 +49,10 @@ def test_instance_is_as_the_catalogue_says(entry) -> None:
     assert fresh.best_single_s == pytest.approx(entry.best_single_s, rel=1e-9)
     assert fresh.lower_bound_s == pytest.approx(entry.lower_bound_s, rel=1e-6)
     told, expected = map(msgspec.to_builtins, (fresh.features, entry.features))
-    assert told == pytest.approx(expected, rel=2e-6)
+    assert told.keys() == expected.keys()
+    for name, value in expected.items():
+        near = pytest.approx(value, rel=2e-6) if isinstance(value, float) else value
+        assert told[name] == near, name
     assert (fresh.n, fresh.edges, fresh.devices, fresh.parts) == (
         entry.n, entry.edges, entry.devices, entry.parts,
     )  # fmt: skip
@@ -114,5 +117,5 @@ def test_unknown_names_are_refused_with_the_valid_ones() -> None:
         LIBRARY.load("clip:operator/server/latencie")
     with pytest.raises(FileError, match=r"the selections are .*default.*full.*smoke"):
         LIBRARY.selection("nightly")
-    with pytest.raises(FileError, match="unknown platform 'x'; there are duo-eth1g"):
+    with pytest.raises(FileError, match=r"unknown platform 'x'; there are .*duo-eth1g"):
         LIBRARY.platform("x")
