@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -55,7 +56,7 @@ def validate(
     threads: int = 1,
     samples: int = 20,
     time_limit_s: float = 10.0,
-    store: str | Path = "results/runs",
+    store: str | Path | None = None,
     force: bool = False,
 ) -> list[Row]:
     """Place a network on two devices of this machine, execute it and compare.
@@ -71,6 +72,8 @@ def validate(
         Of each placement.
     time_limit_s : float
         Of each method that looks for a placement; the best answer is executed.
+    store : path, optional
+        Where the runs of these methods are kept; default: nowhere, as they are no comparison.
 
     Raises
     ------
@@ -97,10 +100,11 @@ def validate(
         return resolve(spec, graph, platform, {device: device_file}, {link: link_file})
 
     placed = [("single", instance("latency", 1), Answer.of([0] * graph.n, [range(graph.n)]))]
-    for problem, methods in METHODS.items():
-        case = instance(problem, 2)
-        label, answer = _best(case, methods, store, time_limit_s)
-        placed.append((f"{problem}, {label}", case, answer))
+    with tempfile.TemporaryDirectory() as nowhere:
+        for problem, methods in METHODS.items():
+            case = instance(problem, 2)
+            label, answer = _best(case, methods, store or nowhere, time_limit_s)
+            placed.append((f"{problem}, {label}", case, answer))
     plans = [plan_of(case, answer, samples) for _, case, answer in placed]
     done = execute(network, graph, plans, threads, force=force)
     return [_row(network, *each, executed) for each, executed in zip(placed, done, strict=True)]
