@@ -23,6 +23,7 @@ DEFAULT = (
     "clip:operator/server-4gpu/throughput",
     "moe:operator/server-tight-384m/throughput",
     "mobilenetv3-large:operator/edge/throughput",
+    "inceptionv3:operator/duo-shm/throughput",
     "clip:operator/server/latency",
     "nasnet-mobile:operator/server/latency",
     "inceptionv3:operator/duo-eth1g/latency",
