@@ -31,7 +31,7 @@ def derived(
     Returns
     -------
     dict of str to list of str
-        Ids in the order of the index: ``full``, all public instances; ``holdout``, all others;
+        Ids in the order of the index: ``full``, all public instances; ``holdout``, the others;
         the public instances of each problem under its name; and what is `chosen`, which goes
         before. Empty ones are left out.
 

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from problems.catalogue import Index
-from problems.compose.selections import DEFAULT, SMOKE
+from problems.compose.selections import DEFAULT, SMOKE, TRIVIAL
 from problems.instance import InstanceSpec
 from problems.selections import derived
 
@@ -105,7 +105,7 @@ LATENCY: list[tuple[str, dict[str, Any], str]] = [
     ("duo-eth1g", FREE, "clip gnmt inceptionv3 moe nasnet-mobile randwire-ws:parent clip:block"
      " bridgetower detr-resnet50 darts"),
     ("unlike-tcp", FREE, "inceptionv3 moe hrnet-w18 amoebanet-d"),
-    ("unlike-eth1g", FREE, "inceptionv3:parent dlrm bn-inception flava"),
+    ("unlike-eth1g", FREE, "inceptionv3:parent bn-inception flava"),
     ("quad-eth1g", FREE, "gnmt nasnet-mobile randwire-ba gnmt:block lstm wavenet clip-b8"),
     ("octo-eth1g", FREE, "randwire-ws-regular nasnet-large gnmt-b8-s32 polynet mobilebert"
      " pnasnet-large"),
@@ -184,6 +184,7 @@ def index() -> Index:
     chosen = {
         "smoke": list(SMOKE),
         "default": list(DEFAULT),
+        "full": _public(specs),
         # What is trained or generated has selections of its own.
         "latency": _public(s for s in inference if s.problem == "latency"),
         "throughput": _public(s for s in inference if s.problem == "throughput"),
@@ -194,7 +195,7 @@ def index() -> Index:
 
 
 def _public(specs: Iterable[InstanceSpec]) -> list[str]:
-    return [spec.id for spec in specs if spec.split == "public"]
+    return [spec.id for spec in specs if spec.split == "public" and spec.id not in TRIVIAL]
 
 
 def _lines(table: list[tuple[str, dict[str, Any], str]]) -> list[tuple[str, dict[str, Any], str]]:

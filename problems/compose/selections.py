@@ -10,6 +10,9 @@ SMOKE = (
 )
 """Small enough that every method ends at once; whether it tells methods apart does not matter."""
 
+TRIVIAL = ("clip:block/duo-eth1g/latency",)
+"""On these every method reaches the bound at once, so no other selection has them."""
+
 DEFAULT = (
     "bert-base:operator/server/throughput[contiguous]",
     "inceptionv3:operator/server/throughput[contiguous]",
