@@ -8,6 +8,7 @@ CPUs too and pay no transfers: a staged platform.
 from __future__ import annotations
 
 import hashlib
+from collections import Counter
 from collections.abc import Sequence
 from decimal import Decimal
 from itertools import pairwise
@@ -203,9 +204,7 @@ def _add_devices(builder: Builder, file: MsrFile, where: str, problem: str) -> N
 
 def _add_nodes(builder: Builder, file: MsrFile, payload: dict[int, int], where: str) -> list[str]:
     names = _names(file.nodes)
-    members: dict[int | str | None, int] = {}
-    for node in file.nodes:
-        members[node.colorClass] = members.get(node.colorClass, 0) + 1
+    groups = _groups(file.nodes)
     broken = 0
     for i, node in enumerate(file.nodes):
         at = f"$.nodes[{i}]"
@@ -218,18 +217,37 @@ def _add_nodes(builder: Builder, file: MsrFile, payload: dict[int, int], where: 
             time[CPU] = _time(node.cpuLatency, where, f"{at}.cpuLatency", True)
         size = whole_bytes(node.size, where, f"{at}.size")
         broken += size != node.size
-        shared = node.colorClass is not None and members[node.colorClass] > 1
         builder.add_node(
             names[node.id],
             time,
             output_bytes=payload[node.id],
             weights=size,
             phase="backward" if node.isBackwardNode else "forward",
-            colocate=f"class {short(node.colorClass, 80)}" if shared else None,
+            colocate=groups.get(node.colorClass),
             op=FORMAT,
             signature=str(node.id),
         )
     return [f"{broken} sizes are no whole bytes: rounded up"] if broken else []
+
+
+def _groups(nodes: Sequence[MsrNode]) -> dict[int | str | None, str]:
+    """A name of its own for every class of several nodes, 1 and "1" being two classes.
+
+    A class that reads like an earlier one (cut short, without control characters) gets a number.
+    """
+    members = Counter(node.colorClass for node in nodes if node.colorClass is not None)
+    used: set[str] = set()
+    repeats: Counter[str] = Counter()
+    result: dict[int | str | None, str] = {}
+    for colour, count in members.items():
+        if count > 1:
+            label = plain = f"class {short(colour, 80)}"
+            while label in used:
+                repeats[plain] += 1
+                label = f"{plain} #{repeats[plain] + 1}"
+            used.add(label)
+            result[colour] = label
+    return result
 
 
 def _time(value: Decimal | None, where: str, at: str, supported: bool) -> float | None:

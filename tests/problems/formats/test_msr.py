@@ -89,6 +89,23 @@ def test_classes_that_a_chain_cannot_separate_are_fused():
     assert "1 colour classes fused" in read(data, contiguous=True).notes[0]
 
 
+@pytest.mark.parametrize(
+    "colours",
+    [
+        (1, "1"),
+        ("a\t", "a\n", "a?"),
+        ("x" * 77 + "y" * 9, "x" * 77 + "z" * 9),
+        ("a\t", "a\n", "a? #2"),
+    ],
+)
+def test_unlike_classes_stay_apart_however_they_read(colours):
+    nodes = [
+        node(2 * i + k, colorClass=colour) for i, colour in enumerate(colours) for k in range(2)
+    ]
+    got = instance(file(nodes))
+    assert got.group.tolist() == [i for i in range(len(colours)) for _ in range(2)]
+
+
 def test_latency_has_one_cpu_of_unlimited_lanes():
     got = instance(file(maxCPUs=8), problem="latency")
     assert got.device_names == ("fpga0", "fpga1", "cpu")
