@@ -103,7 +103,10 @@ def resolve(
         provenance={
             "graph": dict(graph.provenance),
             "platform": dict(platform.provenance),
-            "devices": {d.device: _origin(devices[d.device]) for d in platform.devices},
+            "devices": {
+                d.device: _origin(devices[d.device]) | {"kind": _kinds(graph, devices[d.device])}
+                for d in platform.devices
+            },
             "links": {name: _origin(links[name]) for name in sorted(link_names(platform))},
         },
         paths=graph.paths,
@@ -134,6 +137,13 @@ def csr(n: int, edges: np.ndarray) -> dict[str, np.ndarray]:
 
 def _origin(part: DeviceFile | LinkFile) -> dict[str, Any]:
     return {"kind": part.kind, **part.provenance}
+
+
+def _kinds(graph: OpGraph, file: DeviceFile) -> str:
+    """How the times came about that a graph takes from a device: ``imported and modelled``."""
+    used = {signature for members in set(graph.members) for signature in members}
+    kinds = {file.kinds.get(signature, file.kind) for signature in used}
+    return " and ".join(sorted(kinds)) or file.kind
 
 
 def _times(

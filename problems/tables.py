@@ -85,7 +85,7 @@ ORIGINS = ("measured", "with imported", "with modelled")
 
 def origin(entry: CatalogueEntry) -> str:
     """The least certain kind among the devices, links and structure of an instance."""
-    kinds = set(entry.parts.values())
+    kinds = {kind for part in entry.parts.values() for kind in part.split(" and ")}
     if kinds <= {"measured"}:
         return "measured"
     return "with imported" if kinds <= {"measured", "imported"} else "with modelled"

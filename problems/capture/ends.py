@@ -7,8 +7,10 @@ pipe of their own, off the clock. Clock values of the two processes compare: on 
 
 from __future__ import annotations
 
+import os
 import socket
 import time
+from collections.abc import Callable
 from multiprocessing.connection import Connection
 from multiprocessing.shared_memory import SharedMemory
 from typing import Any, Protocol
@@ -17,6 +19,9 @@ import numpy as np
 
 HEADER = 128  # bytes before the payload: one counter a direction, each in its own cache line
 SETTLE_S = 50e-6  # for the receiver to be back at its post
+SPINS = (
+    1 << 20
+)  # looks at the counter, some 0.1 s, after which a spinning receiver asks who is there
 
 
 class End(Protocol):
@@ -36,9 +41,13 @@ class SharedEnd:
     """A block of shared memory: copied in by the sender, out by the receiver, who spins.
 
     Stores become visible in program order on x86, which the counter after the payload rests on.
+    `alive` says whether the process at the other end is still there; a receiver asks now and then.
     """
 
-    def __init__(self, name: str, side: int, most: int) -> None:
+    def __init__(
+        self, name: str, side: int, most: int, alive: Callable[[], bool] = lambda: True
+    ) -> None:
+        self.alive = alive
         self.memory = SharedMemory(name)
         self.counters = np.ndarray(HEADER // 8, np.int64, self.memory.buf)[:: HEADER // 16]
         self.payload = np.ndarray(most, np.uint8, self.memory.buf, HEADER)
@@ -56,10 +65,18 @@ class SharedEnd:
     def receive(self, size: int) -> float:
         """See :class:`End`."""
         self.received += 1
-        while self.counters[1 - self.side] != self.received:
-            pass
+        while not self._arrived():
+            if not self.alive():
+                raise ConnectionError("the other end is gone")
         self.buffer[:size] = self.payload[:size]
         return time.perf_counter()
+
+    def _arrived(self) -> bool:
+        counters, other, due = self.counters, 1 - self.side, self.received
+        for _ in range(SPINS):  # noqa: SIM110 - a generator is slower, and this is on the clock
+            if counters[other] == due:
+                return True
+        return False
 
     def close(self) -> None:
         """See :class:`End`."""
@@ -120,7 +137,8 @@ def serve(address: Any, most: int, talk: Connection) -> None:
     """
     end: End
     if isinstance(address, str):
-        end = SharedEnd(address, 1, most)
+        parent = os.getppid()
+        end = SharedEnd(address, 1, most, lambda: os.getppid() == parent)
     else:
         end = SocketEnd(socket.create_connection(address), most)
     talk.send("ready")
@@ -132,7 +150,7 @@ def serve(address: Any, most: int, talk: Connection) -> None:
                 talk.send(end.send(size))
             else:
                 talk.send(end.receive(size))
-    except EOFError:
+    except (EOFError, ConnectionError):
         end.close()
 
 

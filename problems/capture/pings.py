@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import multiprocessing
+import os
 import random
 import socket
 import time
@@ -10,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from multiprocessing.connection import Connection
 from multiprocessing.shared_memory import SharedMemory
+from pathlib import Path
 from typing import Any
 
 from problems.capture import Progress
@@ -25,6 +27,7 @@ METHOD = (
     "a round; min and median"
 )
 PATIENCE_S = 60.0  # for the other process to start
+SHARED = Path("/dev/shm")  # noqa: S108 - where Linux keeps shared memory
 
 Samples = dict[int, list[float]]
 
@@ -38,6 +41,11 @@ def measure(
     -------
     forth, back, rounds : dict, dict, int
         Bytes -> seconds of each transfer, from the near end and to it.
+
+    Raises
+    ------
+    RuntimeError
+        If there is too little shared memory, or the other end does not last.
     """
     forth: Samples = {n: [] for n in sizes}
     back: Samples = {n: [] for n in sizes}
@@ -60,9 +68,12 @@ def measure(
 def _joined(kind: str, most: int) -> Iterator[tuple[End, Connection]]:
     """Open a near end whose far end runs in a process of its own."""
     if kind == "shm":
+        _require_shared(HEADER + most)
         memory = SharedMemory(create=True, size=HEADER + most)
         try:
-            with _far_end(memory.name, most, lambda: SharedEnd(memory.name, 0, most)) as pair:
+            with _far_end(
+                memory.name, most, lambda alive: SharedEnd(memory.name, 0, most, alive)
+            ) as pair:
                 yield pair
         finally:
             memory.close()
@@ -71,20 +82,35 @@ def _joined(kind: str, most: int) -> Iterator[tuple[End, Connection]]:
     with socket.create_server(("127.0.0.1", 0)) as server:
         server.settimeout(PATIENCE_S)
         with _far_end(
-            server.getsockname(), most, lambda: SocketEnd(server.accept()[0], most)
+            server.getsockname(), most, lambda _: SocketEnd(server.accept()[0], most)
         ) as pair:
             yield pair
 
 
+def _require_shared(size: int) -> None:
+    """Raise where shared memory is too small: writing beyond it would end the process."""
+    if not SHARED.is_dir():  # not a Linux
+        return
+    there = os.statvfs(SHARED)
+    free = there.f_bavail * there.f_frsize
+    if free < size:
+        raise RuntimeError(
+            f"{SHARED} has {free} bytes left, the link through shared memory needs {size}:"
+            " make room or enlarge it (docker run --shm-size=1g)"
+        )
+
+
 @contextmanager
-def _far_end(address: Any, most: int, near: Callable[[], End]) -> Iterator[tuple[End, Connection]]:
+def _far_end(
+    address: Any, most: int, near: Callable[[Callable[[], bool]], End]
+) -> Iterator[tuple[End, Connection]]:
     context = multiprocessing.get_context("spawn")
     talk, theirs = context.Pipe()
     process = context.Process(target=serve, args=(address, most, theirs), daemon=True)
     process.start()
     theirs.close()
     try:
-        end = near()
+        end = near(process.is_alive)
         try:
             if not talk.poll(PATIENCE_S):
                 raise TimeoutError(f"the other end did not start within {PATIENCE_S:.0f} s")
@@ -94,6 +120,9 @@ def _far_end(address: Any, most: int, near: Callable[[], End]) -> Iterator[tuple
                 yield end, talk
         finally:
             end.close()
+    except (EOFError, ConnectionError):
+        process.join(5)
+        raise RuntimeError(f"the other end ended early, with code {process.exitcode}") from None
     finally:
         talk.close()
         process.join(5)

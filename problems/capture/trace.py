@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from math import prod
 from typing import Any
 
 import torch
@@ -33,8 +34,30 @@ def _attention_backward(
     return int(sdpa_backward_flop_count(grad, query, key, value))
 
 
+def _convolution_backward(
+    grad: Any,
+    input_: Any,
+    weight: Any,
+    bias: Any,
+    stride: Any,
+    padding: Any,
+    dilation: Any,
+    transposed: bool,
+    output_padding: Any,
+    groups: int,
+    mask: Any,
+    **named: Any,
+) -> int:
+    # Either gradient takes as many products as the convolution itself: one for every output (of a
+    # transposed one: input) and every weight of its group.
+    shape = input_ if transposed else grad
+    return 2 * prod(shape) * prod(weight[1:]) * sum(map(bool, mask[:2]))
+
+
 # PyTorch counts the attention kernels of other devices, not that of the CPU; the count is theirs.
-CPU_ATTENTION: dict[Any, Any] = {
+# Of the gradients of grouped convolutions it counts as many times too many as there are groups.
+COUNTS: dict[Any, Any] = {
+    torch.ops.aten.convolution_backward: _convolution_backward,
     torch.ops.aten._scaled_dot_product_flash_attention_for_cpu: _attention,
     torch.ops.aten._scaled_dot_product_flash_attention_for_cpu_backward: _attention_backward,
 }
@@ -196,7 +219,7 @@ class _Replay:
 
         inputs = [decode(a, make, "meta") for a in args]
         named = {k: decode(v, make, "meta") for k, v in kwargs.items()}
-        counter = FlopCounterMode(display=False, custom_mapping=CPU_ATTENTION)
+        counter = FlopCounterMode(display=False, custom_mapping=COUNTS)
         with torch.no_grad(), counter:
             outputs = list(tensors_of(resolve(op)(*inputs, **named)))
         storages = [t.untyped_storage()._cdata for t in made]

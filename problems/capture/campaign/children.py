@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -14,6 +16,9 @@ from typing import Any, Protocol
 
 from problems.capture.cores import available_cores, pin
 from problems.capture.environment import measuring
+
+GRACE_S = 0.5
+"""For what a killed program started to end, too, and to give back shared memory."""
 
 Hear = Callable[[dict[str, Any]], None]
 
@@ -73,7 +78,7 @@ def launch(
     threads : int or None
         Threads, and cores it is kept on; None: as many as there are, on all of them.
     seconds : float
-        It is killed after so long.
+        It is killed after so long, with all that it started.
     hear : callable
         Given every line.
     """
@@ -86,13 +91,16 @@ def launch(
             stderr=errors,
             text=True,
             env=measuring(threads or available_cores()),
+            start_new_session=True,
         ) as process,
     ):
-        stopped = threading.Event()
+        stopped, ended = threading.Event(), threading.Event()
 
         def stop() -> None:
             stopped.set()
-            process.kill()
+            _kill(process)
+            if not ended.wait(GRACE_S):  # something else holds its output open
+                _signal(process, signal.SIGKILL)
 
         timer = threading.Timer(max(seconds, 0.1), stop)
         timer.daemon = True
@@ -110,11 +118,28 @@ def launch(
                     line = json.loads(text)
                     if isinstance(line, dict):
                         hear(line)
+            ended.set()
             code = process.wait()
         except BaseException:
-            process.kill()
+            _kill(process)
             raise
         finally:
+            ended.set()
             timer.cancel()
         errors.seek(0)
         return Ending(code, stopped.is_set() and code != 0, errors.read()[-2000:])
+
+
+def _kill(process: subprocess.Popen[str]) -> None:
+    """Kill a program, and ask what it started to end.
+
+    Python's own tracker of shared memory does not heed that: it removes what was left behind, then
+    ends.
+    """
+    process.kill()
+    _signal(process, signal.SIGTERM)
+
+
+def _signal(process: subprocess.Popen[str], number: int) -> None:
+    with suppress(ProcessLookupError, PermissionError):  # nobody is left
+        os.killpg(process.pid, number)

@@ -62,6 +62,15 @@ def test_a_device_answers_every_graph_that_is_placed_on_it() -> None:
         assert not missing, f"{name} lacks {len(missing)} signatures"
 
 
+def test_no_operator_computes_faster_than_a_core_can() -> None:
+    # 32 fp32 operations a cycle (two multiply-adds of 8) at 3.7 GHz at most; a wrong count shows.
+    times = Library().device("epyc3-1t").times
+    for key, signature in collect_signatures(GRAPHS).items():
+        timing = times[key]
+        assert timing is not None
+        assert signature.flops / timing.median_s < 120e9, (key, signature.op)
+
+
 @pytest.mark.parametrize("path", LINKS, ids=lambda p: p.name)
 def test_links_load_and_grow(path) -> None:  # type: ignore[no-untyped-def]
     file = files.read(path, LinkFile)

@@ -228,3 +228,16 @@ def test_capturing_twice_gives_the_same_bytes(text: GraphFile) -> None:
 def test_a_network_without_weights_is_refused() -> None:
     with pytest.raises(ValueError, match="parameter"):
         export_training_graph("g", "f", nn.ReLU(), (torch.zeros(2, 2),))
+
+
+@pytest.mark.parametrize(("groups", "transposed"), [(1, False), (4, False), (8, False), (4, True)])
+def test_gradients_of_a_grouped_convolution_count_their_own_products(groups, transposed) -> None:  # type: ignore[no-untyped-def]
+    kind = nn.ConvTranspose2d if transposed else nn.Conv2d
+    model = nn.Sequential(kind(8, 8, 3, groups=groups, bias=False), nn.Flatten())
+    file = export_training_graph("g", "f", model, (torch.zeros(2, 8, 6, 6),), loss="mean")
+    flops = {s.op: s.flops for s in file.signatures.values()}
+    forward = flops["aten.convolution.default"]
+    places = 6 * 6 if transposed else 4 * 4
+    assert forward == 2 * (2 * places * 8) * (8 // groups) * 9
+    # the input asks for no gradient, so only that of the weights is computed
+    assert flops["aten.convolution_backward.default"] == forward
