@@ -27,7 +27,7 @@ bench: $(core)  ## run the default comparison, print the leaderboard, write the 
 	$(BIN)/placebench leaderboard --quiet --store results/runs
 
 test: $(dev)  ## run the tests (EXTRAS=capture,rl,cluster,partition,gpu-data adds the optional parts)
-	$(BIN)/python -m pytest -n $(JOBS) --dist loadfile $(ARGS)
+	$(BIN)/python -m pytest $(ARGS)
 
 lint: $(dev)  ## ruff and mypy
 	$(BIN)/ruff check .

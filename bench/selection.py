@@ -158,6 +158,10 @@ def _one(text: str, library: Library) -> list[Selected]:
     by_id = {entry.id: entry for entry in entries}
     names = library.selections()
     if text in names:
+        if unknown := [each for each in names[text] if each not in by_id]:
+            raise SelectionError(
+                f"selection {text!r} names {unknown[0]!r}, which the catalogue lacks: `make library`"
+            )
         return [Selected(by_id[each]) for each in names[text]]
     if text in by_id:
         return [Selected(by_id[text])]
@@ -196,7 +200,19 @@ def _close(text: str, valid: Iterable[str], most: int = 12, otherwise: str = "va
 
 
 def load(selected: Selected, library: Library) -> Instance:
-    """Resolve a selected instance."""
+    """Resolve a selected instance.
+
+    Raises
+    ------
+    SelectionError
+        If it is not what the catalogue says: a file of the library has changed since.
+    """
     if selected.path is not None:
         return library.load_path(selected.path)
-    return library.load(selected.name)
+    instance = library.load(selected.name)
+    if selected.entry is not None and instance.digest != selected.entry.digest:
+        raise SelectionError(
+            f"{selected.name}: its files have changed since the catalogue was made (digest"
+            f" {instance.digest[:16]}, there {selected.entry.digest[:16]}): `make library`"
+        )
+    return instance

@@ -1,6 +1,6 @@
 """The library of instances: its index, its generated catalogue, and loading by id or path.
 
-``library/index.json`` lists the instances and the named selections by hand; ``catalogue.json`` is
+``library/index.json`` lists the instances and the named selections (:mod:`problems.compose`); ``catalogue.json`` is
 generated from it (:mod:`problems.describe`, ``make library``) and holds what is worth
 knowing without loading anything: digests, sizes, the best single device against the lower bound.
 """
@@ -124,7 +124,7 @@ class Library:
         self.root = ROOT if root is None else Path(root)
 
     def index(self) -> Index:
-        """The hand-written index."""
+        """The index."""
         return files.read(self.root / "index.json", Index)
 
     def catalogue(self) -> Catalogue:

@@ -63,10 +63,14 @@ def check(specs: Sequence[InstanceSpec], selections: Mapping[str, Sequence[str]]
     Raises
     ------
     FileError
-        On an unknown or repeated id, an empty selection, a hold-out instance outside ``holdout``
+        On an instance that is listed twice, an unknown or repeated id, an empty selection, a hold-out instance outside ``holdout``
         or a public one in it.
     """
-    split = {spec.id: spec.split for spec in specs}
+    split: dict[str, str] = {}
+    for spec in specs:
+        if spec.id in split:
+            raise FileError(f"index.json: instance {spec.id!r} is listed twice - at `$.instances`")
+        split[spec.id] = spec.split
     for name, ids in selections.items():
         place = f" - at `$.selections.{name}`"
         if not ids:

@@ -47,3 +47,8 @@ def test_selections_are_listed_in_their_usual_order() -> None:
 def test_wrong_selections_are_refused(selections, message) -> None:
     with pytest.raises(FileError, match=message):
         check(SPECS, selections)
+
+
+def test_an_instance_is_in_the_index_once() -> None:
+    with pytest.raises(FileError, match=r"listed twice - at `\$\.instances`"):
+        check([*SPECS, SPECS[0]], {})
