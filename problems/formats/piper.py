@@ -196,7 +196,14 @@ def _dropped(file: PiperFile, unlike: int) -> list[str]:
 
 
 def _is_set(value: Any) -> bool:
-    """Whether a number, or any number in an object, is not zero."""
-    if isinstance(value, dict):
-        return any(_is_set(each) for each in value.values())
-    return bool(value)
+    """Whether a number, or any number in an object or list, is not zero."""
+    left = [value]
+    while left:  # not recursive: nested as deep as the parser goes
+        each = left.pop()
+        if isinstance(each, dict):
+            left += each.values()
+        elif isinstance(each, list):
+            left += each
+        elif each:
+            return True
+    return False

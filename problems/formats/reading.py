@@ -113,13 +113,40 @@ def typed_json(data: bytes, kind: type[T], where: str) -> T:
             parse_int=whole,
             object_pairs_hook=once,
         )
-        return msgspec.convert(plain, kind)
+        result = msgspec.convert(plain, kind)
     except RecursionError:
         raise FileError(f"{where}: nested too deeply") from None
     except FileError:
         raise
-    except (ValueError, decimal.InvalidOperation) as error:
-        raise FileError(f"{where}: {short(str(error), 300)}") from None
+    except (ValueError, decimal.InvalidOperation) as wrong:
+        raise FileError(f"{where}: {short(str(wrong), 300)}") from None
+    _refuse_unbounded(result, where)
+    return result
+
+
+def _refuse_unbounded(result: Any, where: str) -> None:
+    """Refuse NaN and infinity where a string said them: JSON has no such numbers.
+
+    Not recursive: fields of any type may be nested as deep as the parser goes.
+    """
+    left: list[tuple[Any, Any]] = [(result, None)]  # a value, and the way to it
+    while left:
+        value, way = left.pop()
+        if isinstance(value, Decimal) and not value.is_finite():
+            at = ""
+            while way is not None:
+                way, step = way
+                at = (f"[{step}]" if isinstance(step, int) else f".{step}") + at
+            raise error(where, f"{value} is not a number", f"${short(at, 80)}")
+        if isinstance(value, msgspec.Struct):
+            inside: Any = ((key, getattr(value, key)) for key in value.__struct_fields__)
+        elif isinstance(value, dict):
+            inside = value.items()
+        elif isinstance(value, list):
+            inside = enumerate(value)
+        else:
+            continue
+        left += [(each, (way, key)) for key, each in inside]
 
 
 def unknown_keys(data: bytes, known: Mapping[str, type[msgspec.Struct]]) -> list[str]:

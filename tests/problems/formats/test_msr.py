@@ -122,6 +122,15 @@ def test_latency_has_one_cpu_of_unlimited_lanes():
         (file([node(0, size=-2)]), "-2 bytes, not in 0..2**53 - at `$.nodes[0].size`"),
         (file([node(0, size=float("nan"))]), "NaN is no number of JSON"),
         (file([node(0, size="NaN")]), "NaN is not a number - at `$.nodes[0].size`"),
+        (
+            file(edges=[edge(0, 1, size="sNaN")]),
+            "f.json: sNaN is not a number - at `$.edges[0].size`",
+        ),
+        (
+            file([node(0), node(1, fpgaLatency="sNaN")], maxFPGAs=0),
+            "sNaN is not a number - at `$.nodes[1].fpgaLatency`",
+        ),
+        (file([node(0, cpuLatency="-Infinity")], maxCPUs=0), "-Infinity is not a number"),
         (file([{"id": 0}]), "missing required field `cpuLatency` - at `$.nodes[0]`"),
         (file([node(0, isBackwardNode=2)]), "$.nodes[0].isBackwardNode"),
         (file(edges=[edge(0, 9)]), "no node has the id 9 - at `$.edges[0].destId`"),

@@ -64,12 +64,20 @@ def test_what_is_dropped_or_doubtful_is_said():
     assert "left at zero" in read(file(edges=free)).notes[0]
 
 
+@pytest.mark.parametrize("level", [('{"a": ', "}"), ("[", "]")])
+def test_sync_times_may_be_nested_deeply(level):
+    sync = f'"syncTimeFw": {level[0] * 480}1{level[1] * 480}, "timePerSample"'
+    data = file().replace(b'"timePerSample"', sync.encode(), 1)
+    assert read(data).notes == ["syncTimeFw and syncTimeBw are left out"]
+    assert read(data.replace(b"1" + level[1].encode(), b"0" + level[1].encode())).notes == []
+
+
 @pytest.mark.parametrize(
     ("data", "message"),
     [
         (file(maxDevices=10**9), "1000000000 devices, not in 1..1000; --devices takes fewer"),
         (file(bandwidth=0), "a bandwidth of 0 bytes/s"),
-        (file(bandwidth="NaN"), "a bandwidth of NaN bytes/s"),
+        (file(bandwidth="NaN"), "p.json: NaN is not a number - at `$.bandwidth`"),
         (file([{"id": 1, "TMPCs": {}}], []), "no variant without tensor parallelism"),
         (file([{"id": 1, "TMPCs": {"1": [variant()]}}] * 2, []), "id 1 is used twice"),
         (file(edges=[{"sourceId": 4, "destId": 3, "communicationCost": 1}]), "has the id 3"),
