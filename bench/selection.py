@@ -160,7 +160,8 @@ def _one(text: str, library: Library) -> list[Selected]:
     if text in names:
         if unknown := [each for each in names[text] if each not in by_id]:
             raise SelectionError(
-                f"selection {text!r} names {unknown[0]!r}, which the catalogue lacks: `make library`"
+                f"selection {text!r} names {unknown[0]!r}, which the catalogue lacks:"
+                " `make library`"
             )
         return [Selected(by_id[each]) for each in names[text]]
     if text in by_id:

@@ -1,8 +1,9 @@
 """The library of instances: its index, its generated catalogue, and loading by id or path.
 
-``library/index.json`` lists the instances and the named selections (:mod:`problems.compose`); ``catalogue.json`` is
-generated from it (:mod:`problems.describe`, ``make library``) and holds what is worth
-knowing without loading anything: digests, sizes, the best single device against the lower bound.
+``library/index.json`` lists the instances and the named selections (:mod:`problems.compose` writes
+it); ``catalogue.json`` is generated from it (:mod:`problems.describe`, ``make library``) and holds
+what is worth knowing without loading anything: digests, sizes, the best single device against the
+lower bound.
 """
 
 from __future__ import annotations

@@ -63,8 +63,8 @@ def check(specs: Sequence[InstanceSpec], selections: Mapping[str, Sequence[str]]
     Raises
     ------
     FileError
-        On an instance that is listed twice, an unknown or repeated id, an empty selection, a hold-out instance outside ``holdout``
-        or a public one in it.
+        On an instance that is listed twice, an unknown or repeated id, an empty selection, a
+        hold-out instance outside ``holdout`` or a public one in it.
     """
     split: dict[str, str] = {}
     for spec in specs:
