@@ -19,9 +19,7 @@ import numpy as np
 
 HEADER = 128  # bytes before the payload: one counter a direction, each in its own cache line
 SETTLE_S = 50e-6  # for the receiver to be back at its post
-SPINS = (
-    1 << 20
-)  # looks at the counter, some 0.1 s, after which a spinning receiver asks who is there
+SPINS = 1 << 20  # looks at the counter, some 0.1 s, between looks for the other process
 
 
 class End(Protocol):

@@ -27,7 +27,7 @@ METHOD = (
     "a round; min and median"
 )
 PATIENCE_S = 60.0  # for the other process to start
-SHARED = Path("/dev/shm")  # noqa: S108 - where Linux keeps shared memory
+SHARED = Path("/dev/shm")  # where Linux keeps shared memory
 
 Samples = dict[int, list[float]]
 

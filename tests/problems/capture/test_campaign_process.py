@@ -138,3 +138,12 @@ def test_a_program_is_stopped_when_its_time_is_up() -> None:
     assert ending.why == "stopped when its time was up"
     ending = launch("x", {}, 1, 60, lambda line: None, (sys.executable, "-c", "1/0"))
     assert ending.why == "ended with code 1: ZeroDivisionError: division by zero"
+
+
+def test_what_a_program_started_is_stopped_with_it() -> None:
+    """A grandchild that holds the output open must not outlast the deadline."""
+    late = "import signal, time; signal.signal(15, signal.SIG_IGN); time.sleep(8); print('{}')"
+    code = f"import subprocess, sys; subprocess.Popen([sys.executable, '-c', {late!r}])"
+    heard: list[object] = []
+    launch("x", {}, None, 1.0, heard.append, (sys.executable, "-c", code))
+    assert not heard

@@ -7,7 +7,7 @@ import multiprocessing
 import numpy as np
 import pytest
 
-from problems.capture import machine
+from problems.capture import ends, machine, pings
 from problems.capture.ends import HEADER, SharedEnd, SharedMemory
 from problems.capture.links import capture_links, summary
 from problems.capture.pings import HOW
@@ -47,6 +47,30 @@ def test_shared_ends_carry_the_bytes() -> None:
     finally:
         memory.close()
         memory.unlink()
+
+
+def test_a_receiver_does_not_wait_for_who_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ends, "SPINS", 10)
+    memory = SharedMemory(create=True, size=HEADER + 100)
+    try:
+        end = SharedEnd(memory.name, 0, 100, lambda: False)
+        with pytest.raises(ConnectionError, match="the other end is gone"):
+            end.receive(60)
+        end.close()
+    finally:
+        memory.close()
+        memory.unlink()
+
+
+@two_cores
+def test_too_little_shared_memory_is_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Small:
+        f_bavail, f_frsize = 16, 4096
+
+    monkeypatch.setattr(pings.os, "statvfs", lambda path: Small)
+    monkeypatch.setattr(pings, "SHARED", pings.Path("/"))
+    with pytest.raises(RuntimeError, match=r"has 65536 bytes left, .* needs 65664"):
+        capture_links("shm", 0.01, sizes=(256, 2**16), force=True)
 
 
 def test_bad_input() -> None:
