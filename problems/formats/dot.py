@@ -1,8 +1,9 @@
 """The part of the DOT language that graphs of operators need, read and written.
 
 Read are directed graphs: node statements, edge statements (chains ``a -> b -> c`` too), attribute
-lists, comments, quoted and plain ids, ``node [...]`` and ``edge [...]`` defaults (skipped).
-Subgraphs, ports and HTML labels are refused. (The pydot package takes 36 s for 10,000 lines.)
+lists, comments, quoted and plain ids. Attributes of edges and of the graph, and ``node [...]`` and
+``edge [...]`` defaults, are dropped; a note says so. Subgraphs, ports and HTML labels are refused.
+(The pydot package takes 36 s for 10,000 lines.)
 """
 
 from __future__ import annotations
@@ -41,7 +42,14 @@ class Token(NamedTuple):
 
 
 Attributes = dict[str, str]
-Graph = tuple[dict[str, Attributes], list[tuple[str, str]]]
+
+
+class Graph(NamedTuple):
+    """What a file says: nodes with their attributes, edges, and notes on what is dropped."""
+
+    nodes: dict[str, Attributes]
+    edges: list[tuple[str, str]]
+    notes: list[str]
 
 
 def read(data: bytes, where: str) -> Graph:
@@ -62,6 +70,7 @@ class _Reader:
         self.next: Token | None = next(self.tokens)
         self.nodes: dict[str, Attributes] = {}
         self.edges: list[tuple[str, str]] = []
+        self.dropped: dict[str, dict[str, None]] = {}  # what they belong to -> attributes
 
     def graph(self) -> Graph:
         if self._peek("strict"):
@@ -79,19 +88,26 @@ class _Reader:
         self._take()
         if self.next is not None and self.next.kind != "end":
             raise self._wrong("one graph a file")
-        return self.nodes, self.edges
+        notes = [
+            f"{what} are not used: {', '.join(map(short, list(keys)[:6]))}"
+            for what, keys in self.dropped.items()
+        ]
+        return Graph(self.nodes, self.edges, notes)
 
     def _statement(self) -> None:
         if self._peek("subgraph") or self._peek("{"):
             raise self._wrong("subgraphs are not read")
         default = any(self._peek(word) for word in ("graph", "node", "edge"))
         chain = [self._id()]
-        if default:
-            self._attributes()
-            return
-        if self._peek("="):  # an attribute of the graph
+        if self._peek("="):
             self._take()
             self._id()
+            self._drop("attributes of the graph", chain[0])
+            return
+        if default:
+            word = chain[0].lower()
+            what = "attributes of the graph" if word == "graph" else f"`{word} [...]` defaults"
+            self._drop(what, *self._attributes())
             return
         while self.next is not None and self.next.kind == "arrow":
             arrow = self._take()
@@ -103,7 +119,13 @@ class _Reader:
             self.nodes.setdefault(name, {})
         if len(chain) == 1:
             self.nodes[chain[0]].update(attributes)
+        else:
+            self._drop("attributes of edges", *attributes)
         self.edges += pairwise(chain)
+
+    def _drop(self, what: str, *keys: str) -> None:
+        if keys:
+            self.dropped.setdefault(what, {}).update(dict.fromkeys(keys))
 
     def _attributes(self) -> Attributes:
         result: Attributes = {}

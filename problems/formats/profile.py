@@ -19,11 +19,9 @@ import io
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-import networkx as nx
-
 from problems.builder import Builder
 from problems.files import FileError
-from problems.formats import dot
+from problems.formats import dot, graphml
 from problems.formats.reading import Imported, error, number, seconds, short, text, whole_bytes
 
 ATTRIBUTES = ("output_bytes", "weight_bytes", "phase", "colocate", "op")
@@ -56,10 +54,10 @@ def read(
     FileError
         On anything that has no meaning, with its file and line.
     """
-    graphml = graph[1].removesuffix(".gz").endswith((".graphml", ".xml"))
-    nodes, edges = (read_graphml if graphml else dot.read)(*graph)
+    is_xml = graph[1].removesuffix(".gz").endswith((".graphml", ".xml"))
+    nodes, edges, dropped = (graphml.read if is_xml else dot.read)(*graph)
     origin = {
-        "format": "graphml" if graphml else "dot",
+        "format": "graphml" if is_xml else "dot",
         "sha256": hashlib.sha256(graph[0]).hexdigest(),
         **(provenance or {}),
     }
@@ -83,34 +81,10 @@ def read(
     for u, v in edges:
         _located(graph[1], builder.add_edge, u, v)
     notes = [f"attributes not used: {', '.join(map(short, sorted(ignored)[:6]))}"]
-    notes = notes if ignored else []
+    notes = dropped + (notes if ignored else [])
     if edges and not any("output_bytes" in attributes for attributes in nodes.values()):
         notes.append("no node has output_bytes: payloads take the latency of their links only")
     return Imported(builder.build(), notes)
-
-
-def read_graphml(data: bytes, where: str) -> dot.Graph:
-    """Nodes with their attributes, and edges, of a directed GraphML file.
-
-    Raises
-    ------
-    FileError
-        If it is not one.
-    """
-    try:
-        graph = nx.read_graphml(io.BytesIO(data))
-    except Exception as wrong:  # whatever the parsers below make of any bytes
-        what = short(f"{type(wrong).__name__}: {wrong}", 200)
-        raise FileError(f"{where}: not GraphML: {what}") from None
-    if not graph.is_directed():
-        raise FileError(f"{where}: the edges have no direction (edgedefault)")
-    if graph.is_multigraph() and len(set(graph.edges())) < graph.number_of_edges():
-        raise FileError(f"{where}: two edges join the same nodes")
-    nodes = {
-        str(key): {name: str(value) for name, value in attributes.items()}
-        for key, attributes in graph.nodes(data=True)
-    }
-    return nodes, [(str(u), str(v)) for u, v in graph.edges()]
 
 
 def rows(part: Part, *headings: Sequence[str]) -> list[Row]:

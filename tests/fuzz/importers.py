@@ -19,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
 
 with atheris.instrument_imports(include=["problems"]):
     from problems.files import FileError
-    from problems.formats import dot, msr, msr_split, pipedream, piper, profile
+    from problems.formats import dot, graphml, msr, msr_split, pipedream, piper, profile
     from problems.resolve import from_bundle
 
 TIMES = b"node,device,seconds\na,cpu,1\na,gpu,\nb,cpu,0.5\nb,gpu,0.1\n"
@@ -55,7 +55,7 @@ TARGETS: dict[str, Callable[[bytes], object]] = {
     "pipedream": lambda data: pipedream.read(data, "fuzz", "fuzz", devices=2, bandwidth_Bps=1e9),
     "piper": lambda data: piper.read(data, "fuzz", "fuzz", devices=2),
     "dot": lambda data: dot.read(data, "fuzz"),
-    "graphml": lambda data: profile.read_graphml(data, "fuzz"),
+    "graphml": lambda data: graphml.read(data, "fuzz"),
     "csv": _csv,
 }
 

@@ -20,7 +20,7 @@ def test_the_language_as_far_as_it_is_read():
         a -> _d; a [phase=backward]
     }
     """
-    nodes, edges = dot.read(text.encode(), "g.dot")
+    nodes, edges, notes = dot.read(text.encode(), "g.dot")
     assert nodes == {
         "a": {
             "output_bytes": "12", "colocate": "g 1", "op": 'say "hi\\"', "phase": "backward"
@@ -28,6 +28,12 @@ def test_the_language_as_far_as_it_is_read():
         "b c": {}, "-1.5": {}, "_d": {},
     }  # fmt: skip
     assert edges == [("a", "b c"), ("b c", "-1.5"), ("a", "_d")]
+    assert notes == [
+        "attributes of the graph are not used: rankdir",
+        "`node [...]` defaults are not used: shape",
+        "`edge [...]` defaults are not used: x",
+        "attributes of edges are not used: label",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -54,16 +60,16 @@ def test_what_is_not_read_is_one_error_with_its_line(text, message):
 def test_reading_takes_time_in_proportion():
     n = 10_000
     lines = [f'"n{k}" -> "n{k + 1}" [w=1];' for k in range(n)]
-    nodes, edges = dot.read("\n".join(["digraph {", *lines, "}"]).encode(), "g.dot")
+    nodes, edges, _ = dot.read("\n".join(["digraph {", *lines, "}"]).encode(), "g.dot")
     assert (len(nodes), len(edges)) == (n + 1, n)
 
 
 def test_what_is_written_is_dot_again_with_devices_in_colours():
     got = instance([[1, 2], [3, 4], [5, 6]], [(0, 1), (0, 2)], backward=[2], hosts=[0])
-    nodes, edges = dot.read(dot.write(got).encode(), "g.dot")
+    nodes, edges, _ = dot.read(dot.write(got).encode(), "g.dot")
     assert edges == [("a", "b"), ("a", "c")]
     assert nodes["b"] == {"label": r"b\n3000 ms"}
     assert nodes["c"]["phase"] == "backward"
-    nodes, _ = dot.read(dot.write(got, np.array([1, 0, 0])).encode(), "g.dot")
+    nodes, _, _ = dot.read(dot.write(got, np.array([1, 0, 0])).encode(), "g.dot")
     assert [nodes[v]["device"] for v in "abc"] == ["d1", "d0", "d0"]
     assert nodes["b"]["fillcolor"] == nodes["c"]["fillcolor"] != nodes["a"]["fillcolor"]

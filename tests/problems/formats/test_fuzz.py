@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from problems.files import FileError
-from problems.formats import dot, msr, msr_split, pipedream, piper, profile
+from problems.formats import dot, graphml, msr, msr_split, pipedream, piper
 from problems.resolve import from_bundle
 from tests.problems.formats import test_msr, test_pipedream, test_piper, test_profile
 
@@ -27,7 +27,7 @@ READERS = {
         test_pipedream.GRAPH.encode(),
     ),
     "dot": (lambda data: dot.read(data, "f"), test_profile.GRAPH.encode()),
-    "graphml": (lambda data: profile.read_graphml(data, "f"), test_profile.graphml().encode()),
+    "graphml": (lambda data: graphml.read(data, "f"), test_profile.graphml().encode()),
     "times": (
         lambda data: test_profile.read(times=data.decode("latin-1")),
         test_profile.TIMES.encode(),

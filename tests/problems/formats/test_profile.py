@@ -10,6 +10,7 @@ import pytest
 
 from problems.files import FileError
 from problems.formats import profile
+from problems.formats.graphml import read as read_graphml
 from problems.resolve import from_bundle
 
 GRAPH = "digraph { a [output_bytes=6, weight_bytes=5]; b [colocate=g]; a -> b }"
@@ -60,6 +61,76 @@ def graphml(**changes):
     text = '<graphml><graph edgedefault="directed"><node id="a"/><node id="b"/>{}</graph></graphml>'
     edge = '<edge source="a" target="b"/>'
     return text.format(edge * changes.get("edges", 1)).replace(*changes.get("swap", ("", "")))
+
+
+KEYS = """<graphml xmlns="http://graphml.graphdrawing.org/xmlns">
+<key id="d0" for="node" attr.name="output_bytes" attr.type="int"><default>8</default></key>
+<key id="d1" for="edge" attr.name="weight"><default>1</default></key>
+<key id="d2" for="all" attr.name="op"/><!-- a comment -->
+<graph edgedefault="directed"><desc>text</desc><data key="d2">whole</data>
+<node id="a"><data key="d0">6</data></node><node id="b"><data key="d2">conv</data></node>
+<edge source="a" target="b"><data key="d1">2</data><data key="d2">x</data></edge>
+</graph></graphml>"""
+
+
+def test_defaults_of_graphml_keys_hold_and_what_is_not_read_is_noted():
+    nodes, edges, notes = read_graphml(KEYS.encode(), "g.xml")
+    assert nodes == {"a": {"output_bytes": "6"}, "b": {"output_bytes": "8", "op": "conv"}}
+    assert edges == [("a", "b")]
+    assert notes == [
+        "attributes of edges are not used: weight, op",
+        "attributes of the graph are not used",
+    ]
+    assert set(notes) <= set(read(KEYS, name="g.xml").notes)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        (
+            '<node id="b"/>',
+            '<node id="b"/><node id="a"/>',
+            "the id of an earlier node, too - at `node 'a'`",
+        ),
+        ("</graph>", '</graph><graph edgedefault="directed"/>', "2 graphs, not one"),
+        (
+            '<node id="b"/>',
+            '<node id="b"><graph edgedefault="directed"/></node>',
+            "<graph> is not read - at `node",
+        ),
+        ('target="b"', 'target="c"', "no node 'c' - at `edge 'a' -> 'c'`"),
+        ('target="b"', 'target="b" directed="false"', "without a direction - at `edge 'a' -> 'b'`"),
+        ('target="b"', 'target="b" sourceport="p"', "ports are not read"),
+        (' target="b"', "", "an edge without source or target"),
+        ('<node id="b"/>', "<node/>", "a node without an id"),
+        (
+            '<node id="b"/>',
+            '<node id="b"><port name="p"/></node>',
+            "<port> is not read - at `node 'b'`",
+        ),
+        ('<node id="b"/>', '<node id="b"/><hyperedge/>', "<hyperedge> in a graph is not read"),
+        (
+            '<node id="b"/>',
+            '<node id="b"><data key="d"/></node>',
+            "no <key> has the id 'd' - at `node 'b'`",
+        ),
+        ("<graphml>", '<graphml><key id="d"/><key id="d"/>', "a <key> without an id of its own: d"),
+        (
+            '<node id="b"/>',
+            '<node id="b"><data key="d"/><data key="d"/></node>',
+            "op is given twice - at `node 'b'`",
+        ),
+        ("graphml>", "svg>", "not GraphML: the root is <svg>"),
+    ],
+)
+def test_what_graphml_has_no_place_for_is_refused(old, new, message):
+    text = graphml().replace(old, new)
+    if "twice" in message:
+        text = text.replace("<graphml>", '<graphml><key id="d" attr.name="op"/>')
+    with pytest.raises(FileError) as caught:
+        read(text, name="g.xml")
+    assert str(caught.value).startswith("g.xml: ")
+    assert message in str(caught.value)
 
 
 @pytest.mark.parametrize(
