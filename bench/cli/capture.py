@@ -183,12 +183,15 @@ def adopt_campaign(
         Path | None,
         typer.Option("--output", "-o", help="Root of a library; default: that of the suite."),
     ] = None,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Replace files of the same names that differ.")
+    ] = False,
 ) -> None:
     """Turn what a campaign measured into device, link and platform files."""
     from problems.capture.campaign import adopt  # only what is asked for
 
     with _reported():
-        for path in adopt.write(adopt.adopt(campaign, name), output or ROOT):
+        for path in adopt.write(adopt.adopt(campaign, name), output or ROOT, replace):
             typer.echo(str(path))
 
 

@@ -10,7 +10,7 @@ import gzip
 import json
 import re
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,9 @@ from problems.capture.links import summary
 from problems.files import FileError
 from problems.platform import DeviceFile, LinkFile, LinkPoint, Platform, Timing, validate
 
-CARDS = re.compile(r"^((nvidia|tesla|geforce|quadro)[- ]+)+|[- ]+(sxm\d*|pcie|hbm\d*e?)\b", re.I)
+MAKERS = re.compile(r"^((nvidia|tesla|geforce|quadro)[- ]+)+", re.I)
+STATED = ("survey", "machine", "date", "seed", "signatures")
+"""What ``campaign.json`` has to say for its files to be adopted."""
 
 
 @dataclass(frozen=True)
@@ -64,10 +66,17 @@ def adopt(folder: str | Path, name: str | None = None) -> Adopted:
         If it is no campaign, a file is broken, or nothing was measured.
     """
     folder = Path(folder)
-    state = _read(folder / STATE)
+    state = _read(folder / STATE, STATED)
+    try:
+        return _adopt(folder, state, name)
+    except (KeyError, TypeError, AttributeError, IndexError) as error:
+        raise FileError(f"{folder / STATE}: is broken: {type(error).__name__}: {error}") from None
+
+
+def _adopt(folder: Path, state: dict[str, Any], name: str | None) -> Adopted:
     steps: dict[str, dict[str, Any]] = {}
     for path in sorted(folder.glob("*.json.gz")):
-        steps |= _read(path)["steps"]
+        steps |= _read(path, ("steps",))["steps"]
     survey, machine = state["survey"], state["machine"]
     common = {
         **machine,
@@ -77,7 +86,7 @@ def adopt(folder: str | Path, name: str | None = None) -> Adopted:
     }
     cards = survey.get("cards", [])
     cpu = f"{name}-cpu" if name else slug(machine["cpu"].partition(" (")[0])
-    card_names = [f"{name}-gpu{k or ''}" if name else slug(c["name"]) for k, c in enumerate(cards)]
+    card_names = names(cards, name)
     devices: dict[str, DeviceFile] = {}
     links: dict[str, LinkFile] = {}
     found: dict[str, str] = {}  # step -> file
@@ -115,13 +124,19 @@ def adopt(folder: str | Path, name: str | None = None) -> Adopted:
     return Adopted(devices, links, platforms)
 
 
-def write(adopted: Adopted, root: str | Path) -> list[Path]:
+def write(adopted: Adopted, root: str | Path, replace: bool = False) -> list[Path]:
     """Write the files below `root`, each read back; the paths.
+
+    Parameters
+    ----------
+    replace : bool
+        Replace measured files and platforms of the same name that say something else.
 
     Raises
     ------
     FileError
-        If a file of another kind of device has one of the names already.
+        Before anything is written: if another file has one of the names already, and it is not to
+        be replaced, or was not measured.
     """
     root = Path(root)
     for path, file in adopted.items():
@@ -130,6 +145,11 @@ def write(adopted: Adopted, root: str | Path) -> list[Path]:
             other = files.read(there, type(file))
             if isinstance(other, DeviceFile | LinkFile) and other.kind != "measured":
                 raise FileError(f"{there}: is {other.kind}, not measured; give another --name")
+            if other != file and not replace:
+                raise FileError(
+                    f"{there}: is there already and says something else; give another --name, or"
+                    " --replace"
+                )
     written = []
     for path, file in adopted.items():
         files.write(root / path, file)
@@ -139,9 +159,26 @@ def write(adopted: Adopted, root: str | Path) -> list[Path]:
     return written
 
 
+def names(cards: Sequence[Mapping[str, Any]], name: str | None = None) -> list[str]:
+    """First parts of the names of cards; two of them share one only if they are alike."""
+    if name:
+        return [f"{name}-gpu{k or ''}" for k in range(len(cards))]
+    owners: dict[str, str] = {}
+    found = []
+    for k, card in enumerate(cards):
+        short = slug(card["name"])
+        if owners.setdefault(short, card["name"]) != card["name"]:
+            short = f"{short}-gpu{k}"
+        found.append(short)
+    return found
+
+
 def slug(text: str) -> str:
-    """Short file name of a card or processor, such as ``h200`` or ``amd-epyc-7r13``."""
-    short = CARDS.sub("", text.strip())
+    """Short file name of a card or processor, such as ``h200`` or ``amd-epyc-7r13``.
+
+    Socket and memory stay: a V100-SXM2-16GB is another card than a V100-PCIE-16GB.
+    """
+    short = MAKERS.sub("", text.strip())
     short = re.sub(r"\((?:r|tm)\)|\bcpu\b|@.*", " ", short, flags=re.I)
     return re.sub(r"[^a-z0-9]+", "-", short.lower()).strip("-") or "machine"
 
@@ -232,7 +269,7 @@ def _link(
     )
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _read(path: Path, keys: Sequence[str]) -> dict[str, Any]:
     try:
         data = path.read_bytes()
         found = json.loads(gzip.decompress(data) if path.name.endswith(".gz") else data)
@@ -240,4 +277,7 @@ def _read(path: Path) -> dict[str, Any]:
         raise FileError(f"{path}: cannot be read: {error}") from None
     if not isinstance(found, dict) or found.get("format") != FORMAT:
         raise FileError(f"{path}: is no file of a campaign ({FORMAT})")
+    missing = [key for key in keys if key not in found]
+    if missing:
+        raise FileError(f"{path}: lacks {', '.join(missing)}")
     return found

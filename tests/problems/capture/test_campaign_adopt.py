@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from bench.cli.capture import app
 from problems import files
 from problems.capture.campaign import run
-from problems.capture.campaign.adopt import Adopted, adopt, slug, write
+from problems.capture.campaign.adopt import Adopted, adopt, names, slug, write
 from problems.capture.campaign.run import campaign
 from problems.capture.campaign.signatures import dump, work
 from problems.catalogue import Library
@@ -125,7 +125,8 @@ def test_modelled_files_of_the_same_name_are_not_replaced(tmp_path: Path) -> Non
     ("text", "name"),
     [
         ("NVIDIA H200", "h200"),
-        ("NVIDIA A100-SXM4-80GB", "a100-80gb"),
+        ("NVIDIA A100-SXM4-80GB", "a100-sxm4-80gb"),
+        ("Tesla V100-PCIE-16GB", "v100-pcie-16gb"),
         ("NVIDIA GeForce RTX 4090", "rtx-4090"),
         ("Tesla T4", "t4"),
         ("Intel(R) Xeon(R) Platinum 8480C CPU @ 2.00GHz", "intel-xeon-platinum-8480c"),
@@ -134,6 +135,45 @@ def test_modelled_files_of_the_same_name_are_not_replaced(tmp_path: Path) -> Non
 )
 def test_names(text: str, name: str) -> None:
     assert slug(text) == name
+
+
+def test_unlike_cards_never_share_a_name() -> None:
+    cards = [{"name": n} for n in ("Quadro RTX 6000", "NVIDIA RTX 6000", "Quadro RTX 6000")]
+    assert names(cards) == ["rtx-6000", "rtx-6000-gpu1", "rtx-6000"]
+    assert names(cards, "box") == ["box-gpu", "box-gpu1", "box-gpu2"]
+
+
+@pytest.mark.parametrize("path", ["links/box-cpu-shm.json", "platforms/box-cpu-workers-1t-4t.json"])
+def test_files_that_say_something_else_are_replaced_on_demand_only(
+    tmp_path: Path, path: str
+) -> None:
+    out, lib = measured(tmp_path / "out", only=["cpu:1", "cpu:4", "shm"]), tmp_path / "lib"
+    paths = write(adopt(out, "box"), lib)
+    assert write(adopt(out, "box"), lib) == paths  # the same again
+    theirs = json.loads((lib / path).read_text())
+    theirs["provenance"]["date"] = "another"
+    files.write(lib / path, theirs)
+    for each in paths:
+        if each != lib / path:
+            each.unlink()
+    with pytest.raises(FileError, match=f"{path}: is there already and says .*--replace"):
+        write(adopt(out, "box"), lib)
+    assert [each for each in paths if each.exists()] == [lib / path]
+    command = ["adopt", str(out), "--name", "box", "-o", str(lib)]
+    assert CliRunner().invoke(app, command).exit_code == 2
+    assert CliRunner().invoke(app, [*command, "--replace"]).exit_code == 0
+    assert "another" not in (lib / path).read_text()
+
+
+def test_a_campaign_that_says_too_little_is_one_line(tmp_path: Path) -> None:
+    state = tmp_path / "campaign.json"
+    state.write_text('{"format": "placebench-campaign/1"}')
+    with pytest.raises(FileError, match=r"campaign\.json: lacks survey, machine, date, seed, sig"):
+        adopt(tmp_path)
+    whole = {"format": "placebench-campaign/1", "survey": {}, "machine": {}, "date": "", "seed": 0}
+    state.write_text(json.dumps(whole | {"signatures": 0}))
+    with pytest.raises(FileError, match=r"campaign\.json: is broken: KeyError: 'cpu'"):
+        adopt(tmp_path)
 
 
 def test_the_command_adopts(tmp_path: Path) -> None:
