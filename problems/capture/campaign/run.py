@@ -14,6 +14,7 @@ from typing import Any
 from problems.capture import SIZES
 from problems.capture.campaign.children import Launch, launch
 from problems.capture.campaign.folder import FORMAT, STATE, Folder
+from problems.capture.campaign.load import QUIET, Others, warning
 from problems.capture.campaign.measuring import Means, measure
 from problems.capture.campaign.plan import LEAST_S, Step, share_s, steps
 from problems.capture.campaign.signatures import Work
@@ -25,6 +26,11 @@ SURVEY = 0.3
 """Most of the time that the survey may take."""
 
 Tell = Callable[[float, str], None]
+Warn = Callable[[str], None]
+
+
+def _warn(message: str) -> None:
+    print(f"warning: {message}", file=sys.stderr, flush=True)
 
 
 def campaign(
@@ -37,6 +43,7 @@ def campaign(
     rounds: int | None = None,
     sizes: tuple[int, ...] = SIZES,
     tell: Tell = lambda fraction, message: None,
+    warn: Warn = _warn,
     launch: Launch = launch,
     clock: Callable[[], float] = time.monotonic,
     cores: int | None = None,
@@ -57,6 +64,8 @@ def campaign(
         Most rounds of a process, for a quick look.
     tell : callable
         Told the fraction of the time that is gone, and what is being done.
+    warn : callable
+        Told where others use the processor meanwhile; by default on standard error.
     launch, clock, cores
         How programs are run, the time, and the cores there are; for tests.
 
@@ -80,7 +89,11 @@ def campaign(
     cores = cores or available_cores()
     tell(0.0, "what this machine offers")
     means = Means(works, 0.0, seed, rounds, launch, clock, sizes)
+    load, others = machine(cores), Others()
     survey = look(means, SURVEY * deadline_s)
+    load["others_cores_before"] = others.cores()
+    if said := warning("before the first step", load["others_cores_before"]):
+        warn(said)
     plan = steps(survey, cores)
     known = [step.name for step in plan]
     if only is not None:
@@ -95,7 +108,7 @@ def campaign(
         "signatures": len(works),
         "seed": seed,
         "startup_s": round(means.startup_s, 2),
-        "machine": machine(cores),
+        "machine": load,
         "survey": survey,
         "steps": [_entry(step) for step in plan],
     }
@@ -126,7 +139,12 @@ def campaign(
 
         # One step may run over, by half its own time; the steps after it still get most of theirs.
         latest = min(begin + 1.5 * budget + 2, end)
+        others = Others()
         data = measure(step, means, begin + budget, latest, keep)
+        if step.kind == "cpu":
+            data["info"]["others_cores"] = entry["others_cores"] = others.cores()
+            if said := warning(f"during {step.name}", entry["others_cores"]):
+                warn(said)
         keep(data)
         entry |= {"seconds": round(clock() - begin, 2)} | _outcome(data, len(works))
         folder.write(STATE, state)
@@ -149,6 +167,8 @@ def summary(state: dict[str, Any]) -> list[str]:
             parts.append(f"{step['failed']} cannot run")
         if "rounds" in step:
             parts.append("{}-{} rounds".format(*step["rounds"]))
+        if (step.get("others_cores") or 0.0) > QUIET:
+            parts.append(f"others used {step['others_cores']:.2f} cores")
         if "why" in step:
             parts.append(f"({step['why']})")
         lines.append("  ".join(parts))

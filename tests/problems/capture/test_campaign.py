@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from problems.capture.campaign import folder as folders
+from problems.capture.campaign import load
+from problems.capture.campaign.adopt import adopt
 from problems.capture.campaign.children import Ending
 from problems.capture.campaign.folder import Folder, FolderError
 from problems.capture.campaign.plan import sorted_shares, steps, thread_counts
@@ -182,6 +185,36 @@ def test_the_processor_takes_cheap_signatures_first_and_stops_in_time(tmp_path: 
     assert clock.now <= 300
     data = contents(tmp_path)["cpu.json.gz"]["steps"]["cpu:1"]
     assert set(data["times"]) == {f"h{i}" for i in range(step["reached"])}
+
+
+def test_a_busy_machine_is_measured_with_a_warning(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(load, "SHORT_S", 0.0)
+    monkeypatch.setattr(load, "busy_s", iter([0.0, 1e9] * 2).__next__)
+    clock, warned = Clock(), []
+    state = campaign(
+        tmp_path, WORKS, 60, only=["cpu:1"], launch=Scripted(clock, {"cards": []}), clock=clock,
+        cores=1, warn=warned.append,
+    )  # fmt: skip
+    assert [line.partition(" others")[0] for line in warned] == [
+        "the machine is busy: before the first step",
+        "the machine is busy: during cpu:1",
+    ]
+    others = state["steps"][0]["others_cores"]
+    assert others > 1
+    assert "others used" in summary(state)[0]
+    (device,) = adopt(tmp_path, "box").devices.values()
+    assert device.provenance["others_cores"] == others
+
+
+def test_others_time_is_what_is_not_ours(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(load, "STAT", tmp_path / "stat")
+    assert load.busy_s() is None
+    assert load.Others().cores() is None
+    (tmp_path / "stat").write_text("cpu  1 2 3 400 500 6 7 8 9 9\ncpu0 1\n")
+    assert load.busy_s() == pytest.approx(27 / os.sysconf("SC_CLK_TCK"))
+    assert load.warning("", 0.1) == load.warning("", None) == ""
 
 
 def test_few_files_none_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
