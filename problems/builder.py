@@ -30,8 +30,19 @@ from problems.platform import (
     Wire,
     link_names,
 )
-from problems.plausible import MOST_DEVICES, name_of, seconds, unknown, whole_bytes
+from problems.plausible import (
+    MOST_DEVICES,
+    check_types,
+    name_of,
+    number,
+    plain_mapping,
+    seconds,
+    shown,
+    unknown,
+    whole_bytes,
+)
 from problems.resolve import from_bundle
+from problems.rules import parse
 
 
 class Builder:
@@ -70,13 +81,17 @@ class Builder:
         platform: str | None = None,
     ) -> None:
         self.name = name_of(name, "an instance")
-        self._problem, self._rules = problem, dict(rules or {})
+        given = {"problem": problem, "family": family, "kind": kind}
+        check_types(Builder.__init__, given, name)
+        self._problem, self._rules = problem, plain_mapping(rules, f"{name}: rules")
+        parse(problem, self._rules, name)
         self._family, self._kind = family, kind
-        self._provenance = dict(provenance or {})
-        self._platform = platform or f"{name}-platform"
+        self._provenance = plain_mapping(provenance, f"{name}: provenance")
+        self._platform = f"{name}-platform" if platform is None else name_of(platform, "a platform")
         self._devices: dict[str, Device] = {}
         self._links: dict[str, LinkFile] = {}
         self._wires: list[Wire] = []
+        self._joined: set[frozenset[str]] = set()
         self._default_link: str | None = None
         self._nodes: dict[str, Node] = {}
         self._times: dict[str, dict[str, float | None]] = {}
@@ -114,6 +129,11 @@ class Builder:
             raise FileError(f"{where} is added twice")
         if len(self._devices) == MOST_DEVICES:
             raise FileError(f"{where}: more than {MOST_DEVICES} devices")
+        for text, what in ((kind, "a kind of device"), (link, "a link")):
+            if text is not None:
+                name_of(text, f"{where}: {what}")
+        given = {"host": host, "unlimited": unlimited}
+        check_types(Builder.add_device, given, where)
         if memory_bytes is not None:
             whole_bytes(memory_bytes, f"{where}: memory_bytes")
         self._devices[name] = Device(name, kind or name, memory_bytes, host, unlimited, link)
@@ -138,23 +158,22 @@ class Builder:
         where = f"link {name_of(name, 'a link')!r}"
         if name in self._links:
             raise FileError(f"{where} is added twice")
-        measured = [
-            LinkPoint(whole_bytes(size, f"{where}: bytes"), t := seconds(time, where), t)
-            for size, time in points
-        ]
+        check_types(Builder.add_link, {"kind": kind}, where)
+        measured = _points(points, where)
         model = None
         if (latency_s is None) != (bandwidth_Bps is None) or (latency_s is None) != bool(measured):
             raise FileError(f"{where} needs latency_s and bandwidth_Bps, or points, not both")
         if bandwidth_Bps is not None and latency_s is not None:
-            if not 0 < bandwidth_Bps <= 1e18:
-                raise FileError(f"{where}: bandwidth_Bps is {bandwidth_Bps}, not in (0, 1e18]")
-            model = AlphaBeta(seconds(latency_s, f"{where}: latency_s"), float(bandwidth_Bps))
+            bandwidth = number(bandwidth_Bps, where, "bandwidth_Bps is a number")
+            if not 0 < bandwidth <= 1e18:
+                raise FileError(f"{where}: bandwidth_Bps is {bandwidth}, not in (0, 1e18]")
+            model = AlphaBeta(seconds(latency_s, f"{where}: latency_s"), bandwidth)
         try:
             self._links[name] = LinkFile(
                 "placebench-link/1",
                 name,
                 kind or self._kind,
-                {**self._provenance, **(provenance or {})},
+                self._provenance | plain_mapping(provenance, f"{where}: provenance"),
                 measured,
                 model=model,
             )
@@ -163,16 +182,21 @@ class Builder:
 
     def add_wire(self, source: str, target: str, link: str) -> None:
         """Join two devices of a direct platform, both ways, by a link."""
+        where = f"wire {source!r} - {target!r}"
+        name_of(link, f"{where}: a link")
         for end in (source, target):
-            if end not in self._devices:
-                raise FileError(
-                    f"wire {source!r} - {target!r}: {unknown('device', end, self._devices)}"
-                )
+            if name_of(end, f"{where}: a device") not in self._devices:
+                raise FileError(f"{where}: {unknown('device', end, self._devices)}")
+        if source == target:
+            raise FileError(f"{where} joins a device to itself")
+        if frozenset((source, target)) in self._joined:
+            raise FileError(f"{where} is added twice")
+        self._joined.add(frozenset((source, target)))
         self._wires.append(Wire(source, target, link))
 
     def set_default_link(self, link: str) -> None:
         """Join all pairs of devices that no wire joins (direct platform)."""
-        self._default_link = link
+        self._default_link = name_of(link, "a default link")
 
     def add_node(
         self,
@@ -206,33 +230,42 @@ class Builder:
         where = f"node {name_of(name, 'a node')!r}"
         if name in self._nodes:
             raise FileError(f"{where} is added twice; every node has a name of its own")
-        if phase not in ("forward", "backward"):
-            raise FileError(f"{where}: phase {phase!r} is not forward or backward")
+        given = {"phase": phase, "colocate": colocate, "op": op, "signature": signature}
+        check_types(Builder.add_node, given, where)
+        if not isinstance(times, Mapping):
+            raise FileError(f"{where}: times map kinds of device to seconds, not {shown(times)}")
         if not isinstance(weights, Mapping):
             weights = {f"{name}.weights": weights} if weights != 0 else {}
         key = signature or name
         if key in self._times:
             raise FileError(f"{where}: signature {key!r} is that of another node")
-        self._times[key] = {
-            kind: None if time is None else seconds(time, f"{where} on {kind!r}")
+        table = {
+            name_of(kind, f"{where}: a kind of device"): (
+                None if time is None else seconds(time, f"{where} on {kind!r}")
+            )
             for kind, time in times.items()
         }
-        self._number[name] = len(self._nodes)
-        self._nodes[name] = Node(
+        node = Node(
             name=name,
             op=op,
             signature=key,
             output_bytes=whole_bytes(output_bytes, f"{where}: output_bytes"),
-            weights={w: whole_bytes(size, f"{where}: weight {w!r}") for w, size in weights.items()},
+            weights={
+                name_of(w, f"{where}: a weight"): whole_bytes(size, f"{where}: weight {w!r}")
+                for w, size in weights.items()
+            },
             phase=phase,
             colocate=colocate,
         )
+        self._times[key] = table  # nothing is kept of a node that is refused
+        self._number[name] = len(self._nodes)
+        self._nodes[name] = node
 
     def add_edge(self, source: str, target: str) -> None:
         """Let `target` read what `source` produces; both are nodes that were added before."""
         where = f"edge {source!r} -> {target!r}"
         for end in (source, target):
-            if end not in self._number:
+            if name_of(end, f"{where}: a node") not in self._number:
                 raise FileError(f"{where}: {unknown('node', end, self._nodes)}")
         if source == target:
             raise FileError(f"{where}: a node cannot read itself")
@@ -299,3 +332,17 @@ class Builder:
             time = times[kind]
             table[key] = None if time is None else Timing(time, time, time, 1)
         return DeviceFile("placebench-device/1", kind, self._kind, self._provenance, table)
+
+
+def _points(points: Sequence[tuple[int, float]], where: str) -> list[LinkPoint]:
+    result = []
+    try:
+        pairs = [(size, time) for size, time in points]
+    except (TypeError, ValueError):
+        raise FileError(
+            f"{where}: points are pairs of bytes and seconds, not {shown(points)}"
+        ) from None
+    for size, time in pairs:
+        took = seconds(time, where)
+        result.append(LinkPoint(whole_bytes(size, f"{where}: bytes"), took, took))
+    return result

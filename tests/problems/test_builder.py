@@ -56,7 +56,7 @@ MISTAKES = {
     "a time is a number of seconds, not '1 ms'": lambda b: b.add_node("c", {"cpu": "1 ms"}),
     "output_bytes: a whole number": lambda b: b.add_node("c", TIMES, output_bytes=1.5),
     "weight 'w': -1 bytes": lambda b: b.add_node("c", TIMES, weights={"w": -1}),
-    "phase 'bw' is not": lambda b: b.add_node("c", TIMES, phase="bw"),
+    "phase is forward or backward, not 'bw'": lambda b: b.add_node("c", TIMES, phase="bw"),
     "a node needs a name on one line, not 0": lambda b: b.add_node(0, TIMES),
     "not 'c\\n'": lambda b: b.add_node("c\n", TIMES),
     "edge 'a' -> 'c': no node 'c'; there are a, b": lambda b: b.add_edge("a", "c"),
@@ -74,6 +74,52 @@ MISTAKES = {
     "no kind of device 'gpu0'; there are cpu, gpu": lambda b: b.add_node("c", {"gpu0": 1.0}),
     "no link 'nvlink'; there are pcie": lambda b: b.add_device("gpu2", kind="gpu", link="nvlink"),
     "the edges close a cycle": lambda b: b.add_edge("b", "a"),
+    "node 'c': colocate is `str | null`, not 3": lambda b: b.add_node("c", TIMES, colocate=3),
+    "node 'c': op is": lambda b: b.add_node("c", TIMES, op=None),
+    "node 'c': signature is": lambda b: b.add_node("c", TIMES, signature=7),
+    "node 'c': times map kinds of device to seconds, not [1, 2]": lambda b: b.add_node("c", [1, 2]),
+    "node 'c': a kind of device needs a name": lambda b: b.add_node("c", {0: 1.0}),
+    "node 'c' on 'cpu': a time is a number of seconds, not '1'": lambda b: b.add_node(
+        "c", {"cpu": "1"}
+    ),
+    "node 'c' on 'cpu': a time is a number of seconds, not True": lambda b: b.add_node(
+        "c", {"cpu": True}
+    ),
+    "node 'c': a weight needs a name": lambda b: b.add_node("c", TIMES, weights={1: 2}),
+    "edge ['a'] -> 'b': a node needs a name": lambda b: b.add_edge(["a"], "b"),
+    "device 'x': host is": lambda b: b.add_device("x", host="yes"),
+    "device 'x': unlimited is": lambda b: b.add_device("x", unlimited=1),
+    "device 'x': a link needs a name on one line, not 5": lambda b: b.add_device("x", link=5),
+    "device 'x': a kind of device needs a name": lambda b: b.add_device("x", kind=5),
+    "link 'l': bandwidth_Bps is a number, not '1e9'": lambda b: b.add_link(
+        "l", latency_s=0, bandwidth_Bps="1e9"
+    ),
+    "link 'l': kind is measured or imported or modelled, not 'x'": lambda b: b.add_link(
+        "l", latency_s=0, bandwidth_Bps=1, kind="x"
+    ),
+    "link 'l': points are pairs": lambda b: b.add_link("l", points=[(1, 1.0, 1.0)]),
+    "link 'l': points are pairs of bytes and seconds, not 5": lambda b: b.add_link("l", points=5),
+    "link 'l': provenance": lambda b: b.add_link(
+        "l", latency_s=0, bandwidth_Bps=1, provenance={"x": float("nan")}
+    ),
+    "wire 'cpu' - 'gpu0': a link needs": lambda b: b.add_wire("cpu", "gpu0", None),
+    "wire ['cpu'] - 'gpu0': a device needs": lambda b: b.add_wire(["cpu"], "gpu0", "pcie"),
+    "wire 'cpu' - 'cpu' joins a device to itself": lambda b: b.add_wire("cpu", "cpu", "pcie"),
+    "wire 'gpu1' - 'cpu' is added twice": lambda b: [
+        b.add_wire(*pair, "pcie") for pair in (("cpu", "gpu1"), ("gpu1", "cpu"))
+    ],
+    "a default link needs a name on one line, not 5": lambda b: b.set_default_link(5),
+    "mine: kind is measured or imported or modelled, not 'm'": lambda b: staged(kind="m"),
+    "mine: family is": lambda b: staged(family=None),
+    "a platform needs a name on one line, not 5": lambda b: staged(platform=5),
+    "mine: unknown problem 'speed'; the problems are": lambda b: staged(problem="speed"),
+    "mine: problem is": lambda b: staged(problem=None),
+    "mine: rules: names and what they stand for": lambda b: staged(rules=[1]),
+    "throughput has the rules contiguous": lambda b: staged(rules={"contigous": True}),
+    "mine: provenance: no content for a JSON file": lambda b: staged(
+        provenance={"x": [float("nan")]}
+    ),
+    "mine: provenance: no content": lambda b: staged(provenance={"x": object()}),
     "weight 'w' has 9 bytes here and 7": lambda b: b.add_node("c", TIMES, weights={"w": 9}),
 }
 
@@ -89,6 +135,20 @@ def test_each_mistake_is_one_error_that_names_the_part(message):
         attempt()
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+LATE = ("no time on", "no kind of device", "no link", "close a cycle", "9 bytes here")
+
+
+@pytest.mark.parametrize("message", [m for m in MISTAKES if not any(late in m for late in LATE)])
+def test_a_mistake_is_refused_by_the_call_that_makes_it(message):
+    builder = staged()
+    with pytest.raises(FileError):
+        MISTAKES[message](builder)
+    if "'c'" in message and "edge" not in message:  # and nothing is kept of it
+        builder.add_node("c", TIMES)
+    if "twice" not in message:
+        builder.build()
 
 
 def test_backward_nodes_feed_no_forward_nodes():
