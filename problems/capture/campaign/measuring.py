@@ -10,7 +10,7 @@ from statistics import median
 from typing import Any
 
 from problems.capture import SIZES
-from problems.capture.campaign.children import Launch, launch
+from problems.capture.campaign.children import Ending, Launch, launch
 from problems.capture.campaign.plan import LEAST_S, Step
 from problems.capture.campaign.signatures import Work
 from problems.capture.cuda import METHOD as CUDA_METHOD
@@ -28,6 +28,9 @@ LOOK = 2.5
 before it, and operands are written."""
 MEMORY = 0.25
 """Part of the machine's memory that the arguments of one process may take."""
+BARREN = 16
+"""Processes in a row that may end without a result before a step on the CPU is given up: halving
+thousands of signatures finds the one that ends its process in fewer."""
 Keep = Callable[[dict[str, Any]], None]
 
 
@@ -64,6 +67,7 @@ class Samples:
     failed: dict[str, str] = field(default_factory=dict)
     info: dict[str, Any] = field(default_factory=dict)
     trouble: str = ""
+    barren: int = 0
 
     def data(self) -> dict[str, Any]:
         """As it is written: [min, median, max, count] a signature; dispatch [min, median]."""
@@ -165,7 +169,13 @@ def _cuda(step: Step, means: Means, until: float, latest: float, keep: Keep) -> 
 def _cpu(step: Step, means: Means, until: float, latest: float, keep: Keep) -> dict[str, Any]:
     samples = Samples()
     threads: int = step.job["threads"]
-    pending = dict(means.works)
+    most = MEMORY * _memory()
+    pending = {key: work for key, work in means.works.items() if work.held <= most}
+    samples.failed |= {
+        key: f"its arguments take {work.held} bytes, more than {MEMORY:.0%} of the machine's memory"
+        for key, work in means.works.items()
+        if key not in pending
+    }
     speed = threads**-0.7  # seconds per second of the rough estimate; measured as it goes
     processes = 0
     while pending and means.clock() < latest:
@@ -176,9 +186,10 @@ def _cpu(step: Step, means: Means, until: float, latest: float, keep: Keep) -> d
             processes = 3 if means.rounds is None else 1
             for seed in range(processes):
                 share = (until - means.clock()) / (processes - seed) - means.startup_s
-                _replay(
-                    pending, threads, means, share, latest, samples, seed, -(-LEAST // processes)
-                )
+                able = {key: work for key, work in pending.items() if key not in samples.failed}
+                if not able:
+                    break
+                _survive(able, threads, means, share, latest, samples, seed, -(-LEAST // processes))
                 keep(samples.data())
             break
         # The first process is a small one, to see how fast this machine is.
@@ -189,15 +200,61 @@ def _cpu(step: Step, means: Means, until: float, latest: float, keep: Keep) -> d
         planned = sum(least[key] for key in chunk)
         share = left * min(1.0, planned / sum(least.values()))
         begin = means.clock()
-        told = _replay(chunk, threads, means, max(share, planned * speed), latest, samples, 0, 1)
-        processes += 1
-        taken = (means.clock() - begin - means.startup_s) / planned
+        budget_s = max(share, planned * speed)
+        runs, told = _survive(chunk, threads, means, budget_s, latest, samples, 0, 1)
+        processes += runs
+        taken = (means.clock() - begin - runs * means.startup_s) / planned
         speed = max(speed, 0.5 * taken) if told else max(2 * speed, taken)
+        if samples.barren >= BARREN:
+            break
         for key in chunk:
             del pending[key]
         keep(samples.data())
     samples.info["processes"] = processes
+    missing = len(means.works) - len(samples.times) - len(samples.failed)
+    if missing > 0 and not samples.trouble:
+        samples.trouble = f"{missing} signatures were not reached in its time"
+    if samples.failed and not samples.times and not samples.trouble:
+        samples.trouble = f"none can run: {next(iter(samples.failed.values()))}"
     return samples.data()
+
+
+def _survive(
+    chunk: Mapping[str, Work],
+    threads: int,
+    means: Means,
+    budget_s: float,
+    latest: float,
+    samples: Samples,
+    seed: int,
+    least: int,
+) -> tuple[int, bool]:
+    """Measure some signatures; a process that one of them ends is halved until that one is found.
+
+    Returns
+    -------
+    runs, told : int, bool
+        Processes, and whether there is a result or a culprit.
+    """
+    before = samples.trouble
+    ending, told = _replay(chunk, threads, means, budget_s, latest, samples, seed, least)
+    samples.barren = 0 if told else samples.barren + 1
+    if told or ending.stopped or ending.code == 0:
+        return 1, told
+    if len(chunk) == 1:
+        samples.failed |= dict.fromkeys(chunk, f"ends the process: {ending.why}")
+        samples.trouble = before
+        return 1, True
+    runs, some, keys = 1, False, list(chunk)
+    for part in (keys[: len(keys) // 2], keys[len(keys) // 2 :]):
+        if samples.barren >= BARREN or means.clock() + means.startup_s >= latest:
+            return runs, some  # the trouble that is noted says why
+        if runs == 1:
+            samples.trouble = before
+        half = {key: chunk[key] for key in part}
+        count, found = _survive(half, threads, means, budget_s / 2, latest, samples, seed, least)
+        runs, some = runs + count, some or found
+    return runs, some
 
 
 def _replay(
@@ -209,8 +266,8 @@ def _replay(
     samples: Samples,
     seed: int,
     least: int,
-) -> bool:
-    """Measure some signatures in one process; whether it came to an end."""
+) -> tuple[Ending, bool]:
+    """Measure some signatures in one process: how it ended, and whether with a result."""
     job = {
         "signatures": {key: work.replay for key, work in chunk.items()},
         "budget_s": max(budget_s, 0.1),
@@ -230,7 +287,7 @@ def _replay(
     for key, each in result.get("samples", {}).items():
         samples.times.setdefault(key, []).extend(each)
     samples.failed |= result.get("failed", {})
-    return bool(result)
+    return ending, bool(result)
 
 
 def _limit(means: Means) -> dict[str, Any]:
