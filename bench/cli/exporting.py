@@ -37,19 +37,25 @@ Output = Annotated[
 def msr(instance: Chosen, output: Output = None) -> None:
     """JSON of the NeurIPS 2020 device-placement code, where it can express the instance."""
     from bench.cli.output import warn
+    from problems.files import FileError
     from problems.formats import msr, msr_write
 
+    keep_sources(output, instance)
     bundle, resolved = _resolved(instance)
     data = msr_write.write(resolved, msr_write.ids_of(resolved, bundle))
+    try:  # before it is written: what the import refuses is of no use
+        back = msr.read(
+            data,
+            "export",
+            "export",
+            problem=resolved.problem,
+            contiguous=bool(getattr(resolved.rules, "contiguous", False)),
+            split_phases=bool(getattr(resolved.rules, "split_phases", False)),
+        ).bundle
+    except FileError as error:
+        what = str(error).removeprefix("export: ")
+        raise UsageError(f"{resolved.id} is not written, no import would take it: {what}") from None
     _put(data, output)
-    back = msr.read(
-        data,
-        "export",
-        "export",
-        problem=resolved.problem,
-        contiguous=bool(getattr(resolved.rules, "contiguous", False)),
-        split_phases=bool(getattr(resolved.rules, "split_phases", False)),
-    ).bundle
     command = shlex.join(["placebench import msr", *msr_write.flags(resolved)]).replace("'", "")
     differs = msr_write.differences(resolved, back)
     if differs:
@@ -67,11 +73,20 @@ def msr_split(
     output: Output = None,
 ) -> None:
     """An answer as a split file of that code: node ids a device."""
+    from bench.cli.output import warn
     from problems.formats import msr_split, msr_write
 
+    keep_sources(output, answer, instance)
     bundle, resolved = _resolved(instance)
     found = _answer(answer, resolved)
     _put(msr_split.write(found, resolved, msr_write.ids_of(resolved, bundle)), output)
+    dropped = [
+        what
+        for what, given in (("the order on each device", found.order), ("start times", found.start))
+        if given is not None
+    ]
+    if dropped:
+        warn(f"placebench: note: a split file has no place for {' and '.join(dropped)}: left out")
 
 
 @app.command("dot")
@@ -86,9 +101,27 @@ def dot(
     """DOT, to be drawn by Graphviz."""
     from problems.formats import dot
 
+    keep_sources(output, instance, *([] if answer is None else [answer]))
     _, resolved = _resolved(instance)
     device = None if answer is None else _answer(answer, resolved).device
     _put(dot.write(resolved, device).encode(), output)
+
+
+def keep_sources(output: Path | None, *sources: Path | str) -> None:
+    """Refuse an output that is one of the files that are read.
+
+    Raises
+    ------
+    UsageError
+        If it is, by whatever path.
+    """
+    for source in sources:
+        try:
+            same = output is not None and output.samefile(source)
+        except (OSError, ValueError):
+            same = False  # one of them is no file, or the id of an instance
+        if same:
+            raise UsageError(f"{output} is read and would be overwritten; give another -o")
 
 
 def bundle_of(text: str) -> Bundle:

@@ -104,7 +104,7 @@ def msr(
         cost_unit=cost_unit.value,
         provenance=provenance(file, source, licence),
     )
-    finish(imported, output)
+    finish(imported, output, file)
 
 
 @app.command("msr-split")
@@ -118,7 +118,7 @@ def msr_split(
     ],
 ) -> None:
     """A split file of that code (node ids a device) as an answer, for `placebench check`."""
-    from bench.cli.exporting import bundle_of
+    from bench.cli.exporting import bundle_of, keep_sources
     from problems import answer as answers
     from problems import checker, files
     from problems.formats import msr_split, msr_write
@@ -126,6 +126,7 @@ def msr_split(
     from problems.resolve import from_bundle
 
     check_name(output)
+    keep_sources(output, file, instance)
     bundle = bundle_of(instance)
     resolved = from_bundle(bundle, instance)
     ids = msr_write.ids_of(resolved, bundle)
@@ -180,7 +181,7 @@ def pipedream(
         rules=rules(problem, contiguous, split_phases),
         provenance=provenance(file, source, licence),
     )
-    finish(imported, output)
+    finish(imported, output, file)
 
 
 @app.command("piper")
@@ -214,7 +215,7 @@ def piper(
         rules=rules(problem, contiguous, False),
         provenance=provenance(file, source, licence),
     )
-    finish(imported, output)
+    finish(imported, output, file)
 
 
 @app.command("graph")
@@ -255,7 +256,7 @@ def graph(
         rules=rules(problem, contiguous, split_phases),
         provenance=provenance(file, source, licence),
     )
-    finish(imported, output)
+    finish(imported, output, file, times, devices, *([] if links is None else [links]))
 
 
 def rules(problem: str, contiguous: bool, split_phases: bool) -> dict[str, Any]:
@@ -294,13 +295,18 @@ def check_name(output: Path) -> None:
         raise UsageError(f"{output}: the name must end in .json or .json.gz")
 
 
-def finish(imported: Any, output: Path) -> None:
-    """Write a bundle; say on stderr what is noteworthy, on stdout what it became."""
+def finish(imported: Any, output: Path, *sources: Path) -> None:
+    """Write a bundle over none of its sources.
+
+    What is noteworthy goes to stderr, what became of it to stdout.
+    """
+    from bench.cli.exporting import keep_sources
     from bench.cli.output import warn
     from problems import files
     from problems.resolve import from_bundle
 
     check_name(output)
+    keep_sources(output, *sources)
     instance = from_bundle(imported.bundle)
     files.write(output, imported.bundle)
     for note in imported.notes:

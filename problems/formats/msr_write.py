@@ -12,6 +12,7 @@ from problems import rules as rules_
 from problems.files import FileError
 from problems.formats import msr
 from problems.instance import Bundle, Instance
+from problems.plausible import FORBIDDING_S
 from problems.resolve import from_bundle
 from problems.rules import ThroughputRules
 
@@ -103,6 +104,12 @@ def refusal(instance: Instance) -> str | None:
         return "its CPU has unlimited lanes, its accelerators have one each"
     if not len(accelerators):
         return "it has transfers to and from accelerators, and there is none"
+    times = (
+        instance.time,
+        instance.link_time[instance.port[accelerators], :][:, instance.edges[:, 0]],
+    )
+    if any((each[np.isfinite(each)] >= FORBIDDING_S).any() for each in times):
+        return "a time of a day or more stands for `cannot run` in it"
     for i in range(len(instance.shared_bytes)):
         readers = instance.shared_node[instance.shared_ptr[i] : instance.shared_ptr[i + 1]]
         if len(set(instance.group[readers].tolist())) > 1:

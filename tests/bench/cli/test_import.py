@@ -7,6 +7,7 @@ import json
 import pytest
 
 from problems import files
+from problems.answer import Answer, to_file
 from problems.instance import Bundle
 from problems.resolve import from_bundle
 from tests.problems.formats import test_msr, test_pipedream, test_piper, test_profile
@@ -69,6 +70,61 @@ def test_the_other_formats(cli, tmp_path):
     code, _, err = cli("import", "graph", "g.dot", *tables, "-o", "g.json", "--name", "mine")
     assert (code, err) == (0, "")
     assert files.read(tmp_path / "g.json", Bundle).instance.graph == "mine"
+
+
+def test_a_split_has_no_order_and_the_export_says_so(cli, tmp_path):
+    whole = bundle([[1, 2], [1, 2]], delay=[0, 1], hosts=[0])
+    files.write(tmp_path / "b.json", whole)
+    answer = Answer.of([0, 0], order=[[1, 0], []])
+    files.write(tmp_path / "a.json", to_file(answer, from_bundle(whole).digest))
+    code, out, err = cli("export", "msr-split", "a.json", "--instance", "b.json")
+    assert (code, json.loads(out)["cpus"][0]["nodes"]) == (0, [0, 1])
+    assert err == (
+        "placebench: note: a split file has no place for the order on each device: left out\n"
+    )
+
+
+@pytest.mark.parametrize("time", [86_400.0, 1e6])
+def test_what_the_import_refuses_is_not_written(cli, tmp_path, time):
+    options = {"problem": "throughput", "delay": [0, 1], "hosts": [0]}
+    files.write(tmp_path / "b.json", bundle([[1, time]], **options))
+    code, out, err = cli("export", "msr", "b.json", "-o", "m.json")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "a time of a day or more" in err
+    many = bundle([[1] * 1002], problem="throughput", delay=[0] + [1] * 1001, hosts=[0])
+    files.write(tmp_path / "b.json", many)
+    code, out, err = cli("export", "msr", "b.json", "-o", "m.json")
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "1001 devices, not in 0..1000" in err
+    assert not (tmp_path / "m.json").exists()
+
+
+def test_no_command_overwrites_what_it_reads(cli, msr, tmp_path):
+    (tmp_path / "t.json").write_text(test_profile.TIMES)
+    (tmp_path / "d.csv").write_text(test_profile.DEVICES)
+    (tmp_path / "l.csv").write_text(test_profile.PORTS)
+    (tmp_path / "g.dot").write_text(test_profile.GRAPH)
+    (tmp_path / "link.json").symlink_to(msr)
+    (tmp_path / "split.json").write_text('{"fpgas": [{"nodes": [0, 1, 2]}]}')
+    assert cli("import", "msr", msr, "-o", "b.json")[0] == 0
+    split = ("import", "msr-split", "split.json", "--instance", "b.json", "-o")
+    assert cli(*split, "a.json")[0] == 0
+    before = {path: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()}
+    tables = ("--times", "t.json", "--devices", "d.csv", "--links", "l.csv")
+    for command in (
+        ("import", "msr", msr, "-o", msr),
+        ("import", "msr", msr, "-o", "link.json"),
+        ("import", "graph", "g.dot", *tables, "-o", "t.json"),
+        (*split, "split.json"),
+        (*split, "b.json"),
+        ("export", "msr", "b.json", "-o", "./b.json"),
+        ("export", "dot", "b.json", "--answer", "a.json", "-o", "a.json"),
+        ("export", "msr-split", "a.json", "--instance", "b.json", "-o", "a.json"),
+    ):
+        code, out, err = cli(*command)
+        assert (code, out, err.count("\n")) == (2, "", 1), command
+        assert "is read and would be overwritten" in err
+    assert {path: path.read_bytes() for path in tmp_path.iterdir() if path.is_file()} == before
 
 
 @pytest.mark.parametrize(
