@@ -22,20 +22,30 @@ class FolderError(ValueError):
 
 
 class Folder:
-    """Writes into a folder; what else lies there counts as files, too.
+    """Writes into an empty folder, which is made where there is none.
 
     Raises
     ------
     FolderError
-        If a campaign is there already.
+        If a campaign is there already, or anything else, or no folder can be had.
     """
 
     def __init__(self, path: str | Path) -> None:
         self.path = Path(path)
-        self.path.mkdir(parents=True, exist_ok=True)
-        self.names = {each.name for each in self.path.iterdir()}
-        if STATE in self.names:
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            there = sorted(each.name for each in self.path.iterdir())
+        except OSError as error:
+            raise FolderError(
+                f"{self.path}: cannot be a campaign's folder: {error.strerror}"
+            ) from None
+        if STATE in there:
             raise FolderError(f"{self.path}: here is a campaign already; name another folder")
+        if there:  # they could make one file too many when the work is done
+            raise FolderError(
+                f"{self.path}: is not empty ({there[0]}); name an empty or new folder"
+            )
+        self.names: set[str] = set()
 
     def write(self, name: str, content: dict[str, Any]) -> None:
         """Replace a file: a reader, or whoever comes after a kill, finds the old or the new one.
@@ -43,7 +53,7 @@ class Folder:
         Raises
         ------
         FolderError
-            If it would be too large, or one too many.
+            If it would be too large, or one too many, or cannot be written.
         """
         text = json.dumps(content, separators=(",", ":"), sort_keys=True, allow_nan=False)
         data = text.encode()
@@ -61,8 +71,11 @@ class Folder:
         self.names.add(name)
         # One fixed name, so that kills leave at most one such file behind.
         part = self.path / PART
-        with part.open("wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        part.replace(self.path / name)
+        try:
+            with part.open("wb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            part.replace(self.path / name)
+        except OSError as error:
+            raise FolderError(f"{self.path / name}: cannot be written: {error.strerror}") from None

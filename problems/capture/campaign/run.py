@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import math
 import os
 import platform
 import sys
@@ -77,12 +78,14 @@ def campaign(
     Raises
     ------
     ValueError
-        On a deadline too short for anything, or an unknown step.
+        On a deadline too short for anything or without end, no rounds, or an unknown step.
     FolderError
-        If the folder holds other files.
+        If the folder holds files already, or cannot be written.
     """
-    if deadline_s < LEAST_S:
-        raise ValueError(f"a campaign needs {LEAST_S:.0f} seconds or more")
+    if not LEAST_S <= deadline_s < math.inf:  # no number is not within either
+        raise ValueError(f"--deadline {deadline_s}: a campaign needs {LEAST_S:.0f} seconds or more")
+    if rounds is not None and rounds < 1:
+        raise ValueError(f"--rounds {rounds}: 1 or more")
     start = clock()
     end = start + deadline_s * (1 - RESERVE)
     folder = Folder(out)

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import errno
 import gzip
 import json
 import os
+import signal
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
+from bench.cli.capture import app
 from problems.capture.campaign import folder as folders
 from problems.capture.campaign import load
+from problems.capture.campaign.__main__ import main
 from problems.capture.campaign.adopt import adopt
 from problems.capture.campaign.children import Ending
 from problems.capture.campaign.folder import Folder, FolderError
@@ -187,6 +193,52 @@ def test_the_processor_takes_cheap_signatures_first_and_stops_in_time(tmp_path: 
     assert set(data["times"]) == {f"h{i}" for i in range(step["reached"])}
 
 
+@pytest.mark.parametrize("deadline_s", [60, 480])
+def test_a_signature_too_large_or_deadly_on_the_processor_does_not_lose_the_others(
+    tmp_path: Path, deadline_s: float
+) -> None:
+    clock = Clock()
+
+    class Deadly(Scripted):
+        def __call__(self, module: str, job: Any, *rest: Any) -> Any:
+            if "h3" in job.get("signatures", {}):
+                clock.now += 1
+                return Ending(-11)
+            return super().__call__(module, job, *rest)
+
+    works = {f"h{i}": work(SIGNATURES["product"]) for i in range(7)}
+    works["h1"] = replace(works["h1"], held=2**60)
+    launch = Deadly(clock, {"cards": []})
+    state = campaign(
+        tmp_path, works, deadline_s, only=["cpu:1"], launch=launch, clock=clock, cores=1
+    )
+    assert {k: state["steps"][0][k] for k in ("state", "reached")} == {
+        "state": "done",
+        "reached": 5,
+    }
+    data = contents(tmp_path)["cpu.json.gz"]["steps"]["cpu:1"]
+    assert "more than 25% of the machine's memory" in data["failed"]["h1"]
+    assert data["failed"]["h3"] == "ends the process: ended with code -11"
+
+
+def test_a_processor_step_that_never_works_is_given_up(tmp_path: Path) -> None:
+    clock, begun = Clock(), []
+
+    class Broken(Scripted):
+        def __call__(self, module: str, job: Any, *rest: Any) -> Any:
+            if module.endswith("replay"):
+                begun.append(len(job["signatures"]))
+                return Ending(1, errors="ImportError: no such library")
+            return super().__call__(module, job, *rest)
+
+    works = {f"h{i}": work(SIGNATURES["product"]) for i in range(2**16)}
+    launch = Broken(clock, {"cards": []})
+    state = campaign(tmp_path, works, 9999, only=["cpu:1"], launch=launch, clock=clock, cores=1)
+    assert len(begun) <= 20
+    assert state["steps"][0]["state"] == "failed"
+    assert "no such library" in state["steps"][0]["why"]
+
+
 def test_a_busy_machine_is_measured_with_a_warning(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -233,11 +285,50 @@ def test_few_files_none_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_a_folder_with_a_campaign_is_left_alone(tmp_path: Path) -> None:
-    (tmp_path / "log").touch()  # counts, but is welcome
-    assert Folder(tmp_path).names == {"log"}
+    (tmp_path / "log").touch()
+    with pytest.raises(FolderError, match=r"is not empty \(log\); name an empty"):
+        Folder(tmp_path)
+    with pytest.raises(FolderError, match="log: cannot be a campaign's folder: File exists"):
+        Folder(tmp_path / "log")
     (tmp_path / "campaign.json").write_text("{}")
     with pytest.raises(FolderError, match="here is a campaign already"):
         Folder(tmp_path)
+
+
+def test_a_full_disk_is_one_line_with_the_file(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(number: int) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    there = Folder(tmp_path)
+    monkeypatch.setattr(folders.os, "fsync", full)
+    with pytest.raises(FolderError, match=r"a\.json: cannot be written: No space left"):
+        there.write("a.json", {})
+
+
+@pytest.mark.parametrize(
+    "options",
+    [("--deadline", text) for text in ("nan", "inf", "0", "-1")]
+    + [("--rounds", text) for text in ("0", "-3")],
+)
+def test_bad_numbers_are_one_line(
+    tmp_path: Path,
+    options: tuple[str, str],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(signal, "signal", lambda number, handler: None)
+    (tmp_path / "job.json.gz").write_bytes(dump(WORKS))
+    job = ["--job", str(tmp_path / "job.json.gz")]
+    number = options[0] + "=" + options[1]
+    assert main([str(tmp_path / "out"), *job, "--only", "x", number]) == 2
+    said = capsys.readouterr().err
+    assert said.startswith(f"campaign: {options[0]} ")
+    assert said.count("\n") == 1
+    result = CliRunner().invoke(app, ["campaign", str(tmp_path / "out"), *job, number])
+    assert result.exit_code == 2
+    assert not (tmp_path / "out").exists()
 
 
 def test_signatures_travel(tmp_path: Path) -> None:
