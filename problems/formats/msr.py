@@ -22,6 +22,7 @@ from problems.formats.msr_file import MsrEdge, MsrFile, MsrNode
 from problems.formats.reading import (
     Imported,
     error,
+    located,
     seconds,
     short,
     typed_json,
@@ -82,20 +83,23 @@ def read(
         "payloads": "codes, one a transfer time" if coded else "bytes",
         **(provenance or {}),
     }
-    builder = Builder(name, problem=problem, rules=rules, provenance=origin)
-    _add_devices(builder, file, where, problem)
-    if file.maxFPGAs:
-        builder.add_link(PORT, points=points)
-    notes += _add_nodes(builder, file, payload, where)
-    names = _names(file.nodes)
-    for edge in file.edges:
-        builder.add_edge(names[edge.sourceId], names[edge.destId])
-    bundle = builder.build()
-    if problem == "throughput" and contiguous:
-        bundle, gone = fuse(bundle)
-        if gone:
-            notes.append(f"{gone} colour classes fused with others: a chain cannot separate them")
-    return Imported(bundle, notes + doubts(file, costs))
+    with located(where):
+        builder = Builder(name, problem=problem, rules=rules, provenance=origin)
+        _add_devices(builder, file, where, problem)
+        if file.maxFPGAs:
+            builder.add_link(PORT, points=points)
+        notes += _add_nodes(builder, file, payload, where)
+        names = _names(file.nodes)
+        for edge in file.edges:
+            builder.add_edge(names[edge.sourceId], names[edge.destId])
+        bundle = builder.build()
+        if problem == "throughput" and contiguous:
+            bundle, gone = fuse(bundle)
+            if gone:
+                notes.append(
+                    f"{gone} colour classes fused with others: a chain cannot separate them"
+                )
+        return Imported(bundle, notes + doubts(file, costs))
 
 
 def _names(nodes: Sequence[MsrNode]) -> dict[int, str]:

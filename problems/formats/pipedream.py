@@ -17,7 +17,16 @@ from typing import Any
 
 from problems.builder import Builder
 from problems.files import FileError
-from problems.formats.reading import Imported, error, number, seconds, short, text, whole_bytes
+from problems.formats.reading import (
+    Imported,
+    error,
+    located,
+    number,
+    seconds,
+    short,
+    text,
+    whole_bytes,
+)
 
 FIELDS = ("forward_compute_time", "backward_compute_time", "activation_size", "parameter_size")
 # A first layer so much slower than the second-slowest has been timed with the start-up.
@@ -72,27 +81,28 @@ def read(
         "sha256": hashlib.sha256(data).hexdigest(),
         **(provenance or {}),
     }
-    builder = Builder(name, problem=problem, rules=rules, provenance=origin)
-    for k in range(devices):
-        builder.add_device(f"dev{k}", kind="dev", memory_bytes=memory_bytes)
-    builder.add_link("link", latency_s=latency_s, bandwidth_Bps=bandwidth_Bps, kind="modelled")
-    builder.set_default_link("link")
-    for key, layer in layers.items():
-        builder.add_node(
-            key,
-            {"dev": layer.forward_s},
-            output_bytes=layer.activation_bytes,
-            weights={f"{key}.weights": layer.parameter_bytes} if layer.parameter_bytes else 0,
-            colocate=key if training else None,
-            op=short(layer.description, 80) or "layer",
-        )
-    for u, v in edges:
-        builder.add_edge(u, v)
-    if training:
-        notes += _add_backward(builder, layers, edges)
-    elif any(layer.backward_s for layer in layers.values()):
-        notes.append("backward times are left out (--inference)")
-    return Imported(builder.build(), notes + _outliers(layers))
+    with located(where):
+        builder = Builder(name, problem=problem, rules=rules, provenance=origin)
+        for k in range(devices):
+            builder.add_device(f"dev{k}", kind="dev", memory_bytes=memory_bytes)
+        builder.add_link("link", latency_s=latency_s, bandwidth_Bps=bandwidth_Bps, kind="modelled")
+        builder.set_default_link("link")
+        for key, layer in layers.items():
+            builder.add_node(
+                key,
+                {"dev": layer.forward_s},
+                output_bytes=layer.activation_bytes,
+                weights={f"{key}.weights": layer.parameter_bytes} if layer.parameter_bytes else 0,
+                colocate=key if training else None,
+                op=short(layer.description, 80) or "layer",
+            )
+        for u, v in edges:
+            builder.add_edge(u, v)
+        if training:
+            notes += _add_backward(builder, layers, edges)
+        elif any(layer.backward_s for layer in layers.values()):
+            notes.append("backward times are left out (--inference)")
+        return Imported(builder.build(), notes + _outliers(layers))
 
 
 def _add_backward(

@@ -17,6 +17,7 @@ from problems.builder import Builder
 from problems.formats.reading import (
     Imported,
     error,
+    located,
     seconds,
     short,
     typed_json,
@@ -110,51 +111,54 @@ def read(
         "time_unit": time_unit,
         **(provenance or {}),
     }
-    builder = Builder(
-        name, problem=problem, rules={"memory": "weights", **(rules or {})}, provenance=origin
-    )
-    memory = None
-    if file.maxMemoryPerDevice is not None:
-        memory = whole_bytes(file.maxMemoryPerDevice, where, "$.maxMemoryPerDevice")
-        memory -= memory > file.maxMemoryPerDevice  # a limit is rounded down
-    for k in range(count):
-        builder.add_device(f"dev{k}", kind="dev", memory_bytes=memory)
-    bandwidth = float(file.bandwidth)
-    builder.add_link("link", latency_s=0.0, bandwidth_Bps=bandwidth)
-    builder.set_default_link("link")
-    payload, unlike = _payloads(file, where)
-    work = 0.0
-    seen: set[int] = set()
-    for i, node in enumerate(file.nodes):
-        at = f"$.nodes[{i}]"
-        if node.id in seen:
-            raise error(where, f"id {short(node.id)} is used twice", f"{at}.id")
-        seen.add(node.id)
-        chosen = _plain(node, where, at)
-        time = seconds(chosen.timePerSample, where, f"{at}.timePerSample", milli=time_unit == "ms")
-        work += time
-        places = ("memoryUsageA", "memoryUsageB", "parameterSize")
-        held = [whole_bytes(getattr(chosen, key), where, f"{at}.{key}") for key in places]
-        builder.add_node(
-            str(node.id),
-            {"dev": time},
-            output_bytes=payload[node.id],
-            weights=held[0] + held[1] or held[2],
-            op=short(node.name or "layer", 80),
+    with located(where):
+        builder = Builder(
+            name, problem=problem, rules={"memory": "weights", **(rules or {})}, provenance=origin
         )
-    for edge in file.edges:
-        builder.add_edge(str(edge.sourceId), str(edge.destId))
-    moved = sum(payload.values()) / bandwidth
-    notes += _dropped(file, unlike)
-    if file.edges and not moved:
-        notes.append("every transfer takes no time: were the edge costs left at zero?")
-    elif work and moved and not FAST < moved / work < SLOW:
-        unit = "ms" if time_unit == "s" else "s"
-        notes.append(
-            f"all transfers together take {moved / work:.2g} of the compute time: are the times in"
-            f" another unit? (--time-unit {unit})"
-        )
-    return Imported(builder.build(), notes)
+        memory = None
+        if file.maxMemoryPerDevice is not None:
+            memory = whole_bytes(file.maxMemoryPerDevice, where, "$.maxMemoryPerDevice")
+            memory -= memory > file.maxMemoryPerDevice  # a limit is rounded down
+        for k in range(count):
+            builder.add_device(f"dev{k}", kind="dev", memory_bytes=memory)
+        bandwidth = float(file.bandwidth)
+        builder.add_link("link", latency_s=0.0, bandwidth_Bps=bandwidth)
+        builder.set_default_link("link")
+        payload, unlike = _payloads(file, where)
+        work = 0.0
+        seen: set[int] = set()
+        for i, node in enumerate(file.nodes):
+            at = f"$.nodes[{i}]"
+            if node.id in seen:
+                raise error(where, f"id {short(node.id)} is used twice", f"{at}.id")
+            seen.add(node.id)
+            chosen = _plain(node, where, at)
+            time = seconds(
+                chosen.timePerSample, where, f"{at}.timePerSample", milli=time_unit == "ms"
+            )
+            work += time
+            places = ("memoryUsageA", "memoryUsageB", "parameterSize")
+            held = [whole_bytes(getattr(chosen, key), where, f"{at}.{key}") for key in places]
+            builder.add_node(
+                str(node.id),
+                {"dev": time},
+                output_bytes=payload[node.id],
+                weights=held[0] + held[1] or held[2],
+                op=short(node.name or "layer", 80),
+            )
+        for edge in file.edges:
+            builder.add_edge(str(edge.sourceId), str(edge.destId))
+        moved = sum(payload.values()) / bandwidth
+        notes += _dropped(file, unlike)
+        if file.edges and not moved:
+            notes.append("every transfer takes no time: were the edge costs left at zero?")
+        elif work and moved and not FAST < moved / work < SLOW:
+            unit = "ms" if time_unit == "s" else "s"
+            notes.append(
+                f"all transfers together take {moved / work:.2g} of the compute time:"
+                f" are the times in another unit? (--time-unit {unit})"
+            )
+        return Imported(builder.build(), notes)
 
 
 def _plain(node: PiperNode, where: str, at: str) -> Variant:

@@ -22,7 +22,16 @@ from typing import Any
 from problems.builder import Builder
 from problems.files import FileError
 from problems.formats import dot, graphml
-from problems.formats.reading import Imported, error, number, seconds, short, text, whole_bytes
+from problems.formats.reading import (
+    Imported,
+    error,
+    located,
+    number,
+    seconds,
+    short,
+    text,
+    whole_bytes,
+)
 
 ATTRIBUTES = ("output_bytes", "weight_bytes", "phase", "colocate", "op")
 TIMES = ("node", "device", "seconds")
@@ -61,30 +70,31 @@ def read(
         "sha256": hashlib.sha256(graph[0]).hexdigest(),
         **(provenance or {}),
     }
-    builder = Builder(name, problem=problem, rules=rules, provenance=origin)
-    ports, wires = _links(links)
-    kinds = _add_devices(builder, devices, ports)
-    for source, target, link in wires:
-        with_model = f"{source}-{target}"
-        _add_link(builder, with_model, link)
-        if (source, target) == ("*", "*"):
-            builder.set_default_link(with_model)
-        else:
-            _located(link[0], builder.add_wire, source, target, with_model)
-    for device, link in ports.items():
-        _add_link(builder, f"{device}-port", link)
-    table = _times(times, nodes, kinds)
-    ignored: set[str] = set()
-    for key, attributes in nodes.items():
-        ignored |= attributes.keys() - set(ATTRIBUTES)
-        _add_node(builder, key, attributes, table.get(key, {}), graph[1])
-    for u, v in edges:
-        _located(graph[1], builder.add_edge, u, v)
-    notes = [f"attributes not used: {', '.join(map(short, sorted(ignored)[:6]))}"]
-    notes = dropped + (notes if ignored else [])
-    if edges and not any("output_bytes" in attributes for attributes in nodes.values()):
-        notes.append("no node has output_bytes: payloads take the latency of their links only")
-    return Imported(builder.build(), notes)
+    with located(graph[1], *(part[1] for part in (times, devices, links) if part)):
+        builder = Builder(name, problem=problem, rules=rules, provenance=origin)
+        ports, wires = _links(links)
+        kinds = _add_devices(builder, devices, ports)
+        for source, target, link in wires:
+            with_model = f"{source}-{target}"
+            _add_link(builder, with_model, link)
+            if (source, target) == ("*", "*"):
+                builder.set_default_link(with_model)
+            else:
+                _located(link[0], builder.add_wire, source, target, with_model)
+        for device, link in ports.items():
+            _add_link(builder, f"{device}-port", link)
+        table = _times(times, nodes, kinds)
+        ignored: set[str] = set()
+        for key, attributes in nodes.items():
+            ignored |= attributes.keys() - set(ATTRIBUTES)
+            _add_node(builder, key, attributes, table.get(key, {}), graph[1])
+        for u, v in edges:
+            _located(graph[1], builder.add_edge, u, v)
+        notes = [f"attributes not used: {', '.join(map(short, sorted(ignored)[:6]))}"]
+        notes = dropped + (notes if ignored else [])
+        if edges and not any("output_bytes" in attributes for attributes in nodes.values()):
+            notes.append("no node has output_bytes: payloads take the latency of their links only")
+        return Imported(builder.build(), notes)
 
 
 def rows(part: Part, *headings: Sequence[str]) -> list[Row]:
@@ -171,7 +181,7 @@ def _add_devices(builder: Builder, part: Part, ports: Mapping[str, object]) -> d
         raise FileError(f"{where}: no devices")
     for name in ports:
         if name not in names:
-            raise FileError(f"a link is given for device {short(name)!r}, which {where} lacks")
+            raise FileError(f"{where}: no device {short(name)!r}, which a link is given for")
     return kinds
 
 

@@ -7,7 +7,8 @@ import gzip
 import json
 import math
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
@@ -168,6 +169,20 @@ def unknown_keys(data: bytes, known: Mapping[str, type[msgspec.Struct]]) -> list
 
 def _fields(kind: type[msgspec.Struct]) -> tuple[str, ...]:
     return kind.__struct_encode_fields__
+
+
+@contextmanager
+def located(where: str, *others: str) -> Iterator[None]:
+    """Put the file before errors of the builder and of the rules, which name the part only.
+
+    Errors that begin with `where`, or with another of the files read, stay as they are.
+    """
+    try:
+        yield
+    except FileError as wrong:
+        if str(wrong).startswith(tuple(f"{each}: " for each in (where, *others))):
+            raise
+        raise FileError(f"{where}: {wrong}") from None
 
 
 def error(where: str, what: str, at: str) -> FileError:

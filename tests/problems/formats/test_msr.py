@@ -145,6 +145,7 @@ def test_latency_has_one_cpu_of_unlimited_lanes():
             file([node(0, isBackwardNode=1), node(1)], [edge(0, 1)]),
             "goes from a backward node to a forward node - at `$.edges[0]`",
         ),
+        (file([node(0, name="a\tb")]), "a node needs a name on one line"),
         (file([]), "no nodes - at `$.nodes`"),
         (file(maxFPGAs=10**9), "1000000000 devices, not in 0..1000 - at `$.maxFPGAs`"),
         (file(maxSizePerFPGA=-1), "at `$.maxSizePerFPGA`"),
@@ -160,7 +161,7 @@ def test_latency_has_one_cpu_of_unlimited_lanes():
 def test_each_mistake_is_one_error_with_its_place(data, message):
     with pytest.raises(FileError) as caught:
         read(data)
-    assert str(caught.value).startswith("f")
+    assert str(caught.value).startswith("f.json: ")
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)
 

@@ -92,11 +92,13 @@ def test_a_first_layer_that_was_timed_with_the_start_up_is_noticed():
         (line("a") + ", x=1", "unknown field 'x'; the fields are forward_compute_time"),
         (line("a") + ", parameter_size=1", "parameter_size is given twice"),
         ("\n".join([line("a"), line("b"), "\ta -- b", "\ta -- b"]), "the edge of line 3 once more"),
+        (line("a\x01"), "a node needs a name on one line"),
         ("\n".join([line("a"), line("b"), "\ta -- b", "\tb -- a"]), "the edges close a cycle"),
     ],
 )
 def test_each_mistake_is_one_error_with_its_line(text, message):
     with pytest.raises(FileError) as caught:
         read(text)
+    assert str(caught.value).startswith("graph.txt: ")
     assert message in str(caught.value)
     assert "\n" not in str(caught.value)

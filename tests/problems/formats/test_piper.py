@@ -75,6 +75,8 @@ def test_sync_times_may_be_nested_deeply(level):
 @pytest.mark.parametrize(
     ("data", "message"),
     [
+        (file([], []), "a graph needs at least one node"),
+        (file(edges=[{"sourceId": 4, "destId": 4, "communicationCost": 1}]), "cannot read itself"),
         (file(maxDevices=10**9), "1000000000 devices, not in 1..1000; --devices takes fewer"),
         (file(bandwidth=0), "a bandwidth of 0 bytes/s"),
         (file(bandwidth="NaN"), "p.json: NaN is not a number - at `$.bandwidth`"),
@@ -88,4 +90,5 @@ def test_sync_times_may_be_nested_deeply(level):
 def test_each_mistake_is_one_error_with_its_place(data, message):
     with pytest.raises(FileError) as caught:
         read(data)
+    assert str(caught.value).startswith("p.json: ")
     assert message in str(caught.value)

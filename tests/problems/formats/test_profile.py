@@ -150,7 +150,7 @@ def test_what_graphml_has_no_place_for_is_refused(old, new, message):
         ({"devices": DEVICES.replace("no", "maybe")}, "host is true or false, not 'maybe'"),
         ({"devices": "name,kind,memory_bytes,host\n"}, "d.csv: no devices"),
         ({"links": PORTS + "gpu0,1,2\n"}, "device 'gpu0' is listed twice - at `line 4`"),
-        ({"links": PORTS + "tpu,1,2\n"}, "a link is given for device 'tpu', which d.csv lacks"),
+        ({"links": PORTS + "tpu,1,2\n"}, "d.csv: no device 'tpu', which a link is given for"),
         ({"links": PORTS.replace("1,2", "1,0")}, "l.csv: line 2: link 'gpu0-port': bandwidth_Bps"),
         ({"links": WIRES + "cpu,tpu,1,1\n"}, "l.csv: line 4: wire 'cpu' - 'tpu': no device 'tpu'"),
         ({"links": None}, "a device is a host or has a `link`"),
@@ -166,4 +166,6 @@ def test_each_mistake_is_one_error_with_its_file_and_line(parts, message):
     with pytest.raises(FileError) as caught:
         read(**parts)
     assert message in str(caught.value)
+    files = (parts.get("name", "g.dot"), "t.csv", "d.csv", "l.csv")
+    assert str(caught.value).startswith(tuple(f"{name}: " for name in files))
     assert "\n" not in str(caught.value)
