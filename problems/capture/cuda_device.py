@@ -10,9 +10,10 @@ import msgspec
 from problems.capture import Progress, silent
 from problems.capture.campaign.adopt import device_file, of_device, slug
 from problems.capture.campaign.children import Launch, launch
-from problems.capture.campaign.measuring import Means, measure
+from problems.capture.campaign.measuring import measure
 from problems.capture.campaign.plan import Step
 from problems.capture.campaign.run import look, machine
+from problems.capture.campaign.samples import Means
 from problems.capture.campaign.signatures import work
 from problems.capture.cores import available_cores
 from problems.capture.cuda import CudaSpec, parse

@@ -16,8 +16,9 @@ from problems.capture import SIZES
 from problems.capture.campaign.children import Launch, launch
 from problems.capture.campaign.folder import FORMAT, STATE, Folder
 from problems.capture.campaign.load import QUIET, Others, warning
-from problems.capture.campaign.measuring import Means, measure
+from problems.capture.campaign.measuring import measure
 from problems.capture.campaign.plan import LEAST_S, Step, share_s, steps
+from problems.capture.campaign.samples import Means
 from problems.capture.campaign.signatures import Work
 from problems.capture.cores import available_cores, cpu_model
 

@@ -119,7 +119,7 @@ def test_a_card_is_measured_in_processes_of_its_own(tmp_path: Path) -> None:
         launch=functools.partial(launch, command=command("poisonous=True")),
     )
     assert [step["state"] for step in state["steps"]] == ["done"]
-    device = adopt(tmp_path).devices["fake-100-32sm-fp32"]
+    device = adopt(tmp_path).devices["fake-100-pcie-32sm-fp32"]
     assert device.times["wrong"] is None  # it ended the context; the others were measured after
     assert device.times["add"] is not None
     assert device.provenance["failed"]["wrong"].startswith("ends the context: RuntimeError")
