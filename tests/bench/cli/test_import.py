@@ -91,11 +91,11 @@ def test_what_the_import_refuses_is_not_written(cli, tmp_path, time):
     code, out, err = cli("export", "msr", "b.json", "-o", "m.json")
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert "a time of a day or more" in err
-    many = bundle([[1] * 1002], problem="throughput", delay=[0] + [1] * 1001, hosts=[0])
-    files.write(tmp_path / "b.json", many)
+    heavy = bundle([[1, 1]], weights=[{"w": 2**53, "v": 2**53}], **options)
+    files.write(tmp_path / "b.json", heavy)
     code, out, err = cli("export", "msr", "b.json", "-o", "m.json")
     assert (code, out, err.count("\n")) == (2, "", 1)
-    assert "1001 devices, not in 0..1000" in err
+    assert "18014398509481984 bytes, not in 0..2**53" in err
     assert not (tmp_path / "m.json").exists()
 
 
