@@ -51,7 +51,7 @@ def _convolution_backward(
     # Either gradient takes as many products as the convolution itself: one for every output (of a
     # transposed one: input) and every weight of its group.
     shape = input_ if transposed else grad
-    return 2 * prod(shape) * prod(weight[1:]) * sum(map(bool, mask[:2]))
+    return int(2 * prod(shape) * prod(weight[1:]) * sum(map(bool, mask[:2])))
 
 
 # PyTorch counts the attention kernels of other devices, not that of the CPU; the count is theirs.

@@ -10,7 +10,7 @@ from problems.statistics.ranges import band, corners, ranges
 
 def entry(n: int, problem: str = "latency", **features: object) -> CatalogueEntry:
     some = Library().entries()[0]
-    told = msgspec.structs.replace(some.features, **features)
+    told = msgspec.structs.replace(some.features, **{"memory_pressure": 0.1} | features)
     return msgspec.structs.replace(some, n=n, problem=problem, features=told)
 
 
