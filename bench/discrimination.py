@@ -104,7 +104,8 @@ def by_family(found: Sequence[Spread]) -> pd.DataFrame:
                 "trivial": s.trivial,
             }
             for s in found
-        ]
+        ],
+        columns=["section", "family", "worst", "best", "apart", "telling", "trivial"],
     )
     grouped = rows.groupby(["section", "family"], sort=True)
     return grouped.agg(

@@ -56,6 +56,12 @@ def test_one_entry_tells_nothing():
     assert discrimination.spreads(board_of({"single": 3.0, "heft": 1.0})) == []
 
 
+def test_nothing_to_compare_is_an_empty_table():
+    board = board_of({"greedy": 1.0})
+    assert discrimination.by_family(discrimination.spreads(board)).empty
+    assert "0 instances; all entries tie at the bound on 0." in discrimination.markdown(board)
+
+
 def test_table_and_page_and_lines():
     board = board_of({"greedy": 1.0, "heft": 1.0}, {"greedy": 2.0, "heft": 1.0})
     (row,) = discrimination.by_family(discrimination.spreads(board)).to_dict("records")
