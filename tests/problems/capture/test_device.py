@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+from types import SimpleNamespace
+
 import pytest
 
 pytest.importorskip("torch", reason="extra `capture` is not installed: no torch")
@@ -111,19 +114,27 @@ def test_names_are_made_of_the_processor(monkeypatch) -> None:  # type: ignore[n
     assert default_name(2) == "amd-epyc-7r13-2t"
 
 
-def test_long_operators_sit_out_once_their_share_is_used() -> None:
-    large = {"tensor": [[700, 700], [700, 1], "float32"]}
+def test_long_operators_sit_out_once_their_share_is_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = import_module("problems.capture.replay")
+    now = [0.0]
+    seconds = {"long": 0.1, "short": 0.001}
+
+    def took(self: object, name: str) -> float:
+        now[0] += seconds[name]
+        return seconds[name]
+
+    monkeypatch.setattr(module, "time", SimpleNamespace(perf_counter=lambda: now[0]))
+    monkeypatch.setattr(module._Replay, "_time", took)
     job = {
-        "signatures": {
-            "long": {"op": PRODUCT.op, "args": [large, large], "kwargs": {}},
-            "short": {"op": ADD.op, "args": ADD.args, "kwargs": {}},
-        },
+        "signatures": {name: {"op": ADD.op, "args": ADD.args, "kwargs": {}} for name in seconds},
         "budget_s": 1.0,
         "seed": 0,
-        "limit": 400,
     }
     samples = replay(job, lambda line: None)["samples"]
-    assert 3 <= len(samples["long"]) < len(samples["short"])
+    # half of the budget is the share of each
+    assert len(samples["long"]) in (5, 6, 7)
+    assert len(samples["short"]) > 100
+    assert now[0] <= 1.0 + 1e-9
 
 
 def test_what_does_not_fit_the_memory_fails_and_says_why() -> None:
