@@ -1,7 +1,7 @@
 """Exact methods by name, found by convention: a file in the right folder is an entry.
 
 ``formulations/prefix.py`` and ``backends/highs.py`` make ``prefix@highs``; ``cpsat/intervals.py``
-makes ``intervals``. Dashes in names are underscores in files; files that begin with an underscore
+makes ``intervals``, as does every file in a folder of :data:`NATIVE`. Dashes in names are underscores in files; files that begin with an underscore
 are shared parts. Nothing is imported before it is asked for, solver bindings not before a run.
 """
 
@@ -15,12 +15,14 @@ from pathlib import Path
 from solvers.method import Method, register
 
 _HERE = Path(__file__).parent
+NATIVE = ("cpsat", "ideals")
+"""Folders whose files are methods on their own, each with a ``METHOD``."""
 
 
 def names() -> list[str]:
     """Names of all exact methods, sorted; imports nothing."""
     pairs = [f"{f}@{b}" for f in _files("formulations") for b in _files("backends")]
-    return sorted([*pairs, *_files("cpsat")])
+    return sorted([*pairs, *(name for folder in NATIVE for name in _files(folder))])
 
 
 @cache
@@ -36,7 +38,8 @@ def load(name: str) -> Method:
         raise KeyError(f"no exact method {name!r}; there are {', '.join(names())}")
     first, _, backend = name.replace("-", "_").partition("@")
     if not backend:
-        entry: Method = import_module(f"solvers.cpsat.{first}").METHOD
+        folder = next(each for each in NATIVE if name in _files(each))
+        entry: Method = import_module(f"solvers.{folder}.{first}").METHOD
         return register(entry)
     from solvers.mip import pair  # not above: numba and scipy, and listing names needs neither
 

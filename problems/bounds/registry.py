@@ -8,7 +8,9 @@ Declaring a bound is adding one file with a function ``(instance) -> (value, not
     def critical_path(instance):
         ...
 
-and its module to :mod:`problems.bounds.theoretical`.
+and its module to :mod:`problems.bounds.theoretical`. A bound that searches (branch and bound, column
+generation) is declared with ``effort="search"``; its function is ``(instance, seconds) -> (value,
+note)`` and returns the best bound that is proved when the seconds are over.
 """
 
 from __future__ import annotations
@@ -16,12 +18,16 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import msgspec
 
 from problems.instance import Instance
 
-Compute = Callable[[Instance], tuple[float, str]]
+Compute = Callable[..., tuple[float, str]]
+Effort = Literal["cheap", "search"]
+SECONDS = 60.0
+"""What a bound that searches may take unless told otherwise."""
 UNIT_ROUNDOFF = 2.0**-53
 
 
@@ -54,7 +60,8 @@ class Bounder:
     Attributes
     ----------
     compute : callable
-        Instance -> (value in seconds, note).
+        Instance -> (value in seconds, note); with ``effort="search"``, (instance, seconds that it
+        may take) -> the same.
     problems : tuple of str
         Problems that it bounds.
     rules : frozenset of str
@@ -62,6 +69,8 @@ class Bounder:
         rule is refused, so that a rule added later voids no result silently.
     refuses : callable
         Instance -> why the bound does not hold or says nothing there, or None.
+    effort : {'cheap', 'search'}
+        Polynomial and the same on every machine, or as good as the seconds it is given.
     """
 
     name: str
@@ -69,6 +78,7 @@ class Bounder:
     problems: tuple[str, ...]
     rules: frozenset[str]
     refuses: Callable[[Instance], str | None] = lambda instance: None
+    effort: Effort = "cheap"
 
     def valid_for(self, instance: Instance) -> str | None:
         """Why the bound is refused for an instance; None where it holds."""
@@ -79,8 +89,8 @@ class Bounder:
             return f"{self.name} is not proved under the rules {', '.join(unknown)}"
         return self.refuses(instance)
 
-    def __call__(self, instance: Instance) -> Bound:
-        """Compute the bound.
+    def __call__(self, instance: Instance, seconds: float = SECONDS) -> Bound:
+        """Compute the bound; `seconds` limit one that searches.
 
         Raises
         ------
@@ -91,7 +101,8 @@ class Bounder:
         if refusal is not None:
             raise ValueError(f"{instance.id}: {refusal}")
         begin = time.perf_counter()
-        value, note = self.compute(instance)
+        limit = (seconds,) if self.effort == "search" else ()
+        value, note = self.compute(instance, *limit)
         return Bound(self.name, max(value, 0.0), time.perf_counter() - begin, note)
 
 
@@ -104,6 +115,7 @@ def bound(
     problems: Sequence[str],
     rules: Sequence[str],
     refuses: Callable[[Instance], str | None] = lambda instance: None,
+    effort: Effort = "cheap",
 ) -> Callable[[Compute], Bounder]:
     """Register the decorated function as a bound; see :class:`Bounder`.
 
@@ -116,7 +128,7 @@ def bound(
     def decorate(compute: Compute) -> Bounder:
         if name in REGISTRY:
             raise ValueError(f"bound name {name!r} is taken")
-        entry = Bounder(name, compute, tuple(problems), frozenset(rules), refuses)
+        entry = Bounder(name, compute, tuple(problems), frozenset(rules), refuses, effort)
         REGISTRY[name] = entry
         return entry
 
