@@ -55,6 +55,9 @@ class AnswerFrame(msgspec.Struct, frozen=True):
     device: bytes = b""
     order: list[bytes] | None = None
     start: bytes | None = None
+    slot: bytes | None = None
+    send: list[bytes] | None = None
+    receive: list[bytes] | None = None
     bad: str = ""
 
 
@@ -163,16 +166,20 @@ def encode_answer(answer: object, limit: int) -> AnswerFrame:
             raise _NotAnAnswerError(f"a {type(answer).__name__} is not an Answer")
         frame = AnswerFrame(
             _integers("device", answer.device),
-            None if answer.order is None else [_integers("order", e) for e in answer.order],
+            _lists("order", answer.order),
             None if answer.start is None else _floats("start", answer.start),
+            None if answer.slot is None else _integers("slot", answer.slot),
+            _lists("send", answer.send),
+            _lists("receive", answer.receive),
         )
     except _NotAnAnswerError as error:
         return AnswerFrame(bad=str(error))
     except Exception as error:  # whatever conversion of a stranger's object may raise
         what = f"the answer cannot be read: {type(error).__name__}: {error}"
         return AnswerFrame(bad=clean(what, 500))
-    size = len(frame.device) + sum(map(len, frame.order or [])) + len(frame.start or b"")
-    if size + 1024 + 16 * len(frame.order or []) > limit:
+    lists = [*(frame.order or []), *(frame.send or []), *(frame.receive or [])]
+    size = len(frame.device) + sum(map(len, [*lists, frame.start or b"", frame.slot or b""]))
+    if size + 1024 + 16 * len(lists) > limit:
         return AnswerFrame(bad=f"an answer of {size} bytes is too large for the instance")
     return frame
 
@@ -187,13 +194,24 @@ def decode_answer(frame: AnswerFrame) -> Answer:
     """
     return Answer(
         np.frombuffer(frame.device, "<i8"),
-        None if frame.order is None else tuple(np.frombuffer(e, "<i8") for e in frame.order),
+        _arrays(frame.order),
         None if frame.start is None else np.frombuffer(frame.start, "<f8"),
+        None if frame.slot is None else np.frombuffer(frame.slot, "<i8"),
+        _arrays(frame.send),
+        _arrays(frame.receive),
     )
+
+
+def _arrays(lists: list[bytes] | None) -> tuple[np.ndarray, ...] | None:
+    return None if lists is None else tuple(np.frombuffer(each, "<i8") for each in lists)
 
 
 class _NotAnAnswerError(ValueError):
     pass
+
+
+def _lists(name: str, sequences: tuple[np.ndarray, ...] | None) -> list[bytes] | None:
+    return None if sequences is None else [_integers(name, each) for each in sequences]
 
 
 def _integers(name: str, values: object) -> bytes:

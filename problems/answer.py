@@ -26,24 +26,46 @@ class Answer:
         mapping is completed by :func:`problems.latency.dispatch`.
     start : float64 array, shape (n,), or None
         Claimed start times in seconds; checked, never believed.
+    slot : int64 array, shape (n,), or None
+        `calls` only: the subgraph call of its accelerator in which a node runs, 0, 1, ... in the
+        order in which the accelerator makes them; -1 for nodes on a host.
+    send, receive : tuples of int64 arrays, one a device, or None
+        `latency` with ``contention: ports`` only: the transfers that leave and reach a device in
+        the order in which its port serves them. A transfer is ``producer * K + destination``.
+        None: first come, first served (see :mod:`problems.latency`).
     """
 
     device: np.ndarray
     order: tuple[np.ndarray, ...] | None = None
     start: np.ndarray | None = None
+    slot: np.ndarray | None = None
+    send: tuple[np.ndarray, ...] | None = None
+    receive: tuple[np.ndarray, ...] | None = None
 
     @staticmethod
     def of(
         device: Sequence[int] | np.ndarray,
         order: Sequence[Sequence[int] | np.ndarray] | None = None,
         start: Sequence[float] | np.ndarray | None = None,
+        slot: Sequence[int] | np.ndarray | None = None,
+        send: Sequence[Sequence[int] | np.ndarray] | None = None,
+        receive: Sequence[Sequence[int] | np.ndarray] | None = None,
     ) -> Answer:
         """Build an answer from any sequences (copied)."""
         return Answer(
             np.array(device, np.int64),
-            None if order is None else tuple(np.array(each, np.int64) for each in order),
+            _sequences(order),
             None if start is None else np.array(start, float),
+            None if slot is None else np.array(slot, np.int64),
+            _sequences(send),
+            _sequences(receive),
         )
+
+
+def _sequences(
+    each: Sequence[Sequence[int] | np.ndarray] | None,
+) -> tuple[np.ndarray, ...] | None:
+    return None if each is None else tuple(np.array(one, np.int64) for one in each)
 
 
 class AnswerFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -54,6 +76,9 @@ class AnswerFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
     device: list[int]
     order: list[list[int]] | None = None
     start: list[float] | None = None
+    slot: list[int] | None = None
+    send: list[list[int]] | None = None
+    receive: list[list[int]] | None = None
 
 
 def to_file(answer: Answer, instance_digest: str) -> AnswerFile:
@@ -64,14 +89,17 @@ def to_file(answer: Answer, instance_digest: str) -> AnswerFile:
     FileError
         If the answer has no serial form: wrong types or dimensions, numbers that are not finite.
     """
-    order = answer.order
     plain: dict[str, Any] = {
         "format": "placebench-answer/1",
         "instance": instance_digest,
         "device": _plain(answer.device),
-        "order": None if order is None else [_plain(each) for each in order],
-        "start": None if answer.start is None else _plain(answer.start),
     }
+    for name in ("order", "send", "receive"):
+        each = getattr(answer, name)
+        plain[name] = None if each is None else [_plain(one) for one in each]
+    for name in ("start", "slot"):
+        values = getattr(answer, name)
+        plain[name] = None if values is None else _plain(values)
     try:
         file = msgspec.convert(plain, AnswerFile)
         encode(file)
@@ -93,7 +121,7 @@ def from_file(file: AnswerFile) -> Answer:
         If a number does not fit 64 bits.
     """
     try:
-        return Answer.of(file.device, file.order, file.start)
+        return Answer.of(file.device, file.order, file.start, file.slot, file.send, file.receive)
     except OverflowError as error:
         raise FileError(f"answer: {error}") from None
 

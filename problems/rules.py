@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, get_args, get_type_hints
+from typing import Annotated, Any, Literal, get_args, get_type_hints
 
 import msgspec
 
@@ -40,23 +40,44 @@ class LatencyRules(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit
 
     Attributes
     ----------
-    contention : {'none'}
-        `none`: transfers are pure delays.
+    contention : {'none', 'ports'}
+        `none`: transfers are pure delays. `ports`: every device has one port that sends and one
+        that receives; each serves one transfer at a time, and there is one transfer for every
+        producer and destination device.
     memory : {'total', 'weights', 'ignored'}
         What counts against a device's memory: weights and outputs, weights only, nothing.
     colocate_tied : bool
         Nodes that share a weight sit on one device.
     """
 
-    contention: Literal["none"] = "none"
+    contention: Literal["none", "ports"] = "none"
     memory: Memory = "total"
     colocate_tied: bool = False
 
 
-Rules = ThroughputRules | LatencyRules
-RULES: dict[str, type[ThroughputRules] | type[LatencyRules]] = {
+class CallsRules(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Rules of `calls`.
+
+    Attributes
+    ----------
+    slots : int or None
+        Subgraph calls that an accelerator may make; None without a limit.
+    memory : {'total', 'weights', 'ignored'}
+        What counts against an accelerator's memory, over all its calls.
+    colocate_tied : bool
+        Nodes that share a weight sit on one device.
+    """
+
+    slots: Annotated[int, msgspec.Meta(ge=1)] | None = None
+    memory: Memory = "total"
+    colocate_tied: bool = False
+
+
+Rules = ThroughputRules | LatencyRules | CallsRules
+RULES: dict[str, type[ThroughputRules] | type[LatencyRules] | type[CallsRules]] = {
     "throughput": ThroughputRules,
     "latency": LatencyRules,
+    "calls": CallsRules,
 }
 
 
