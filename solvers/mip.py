@@ -6,10 +6,9 @@ import math
 from dataclasses import replace
 from types import ModuleType
 
-from problems import throughput
 from problems.answer import Answer
 from problems.instance import Instance
-from solvers import start
+from solvers import objective
 from solvers.backends._outcome import Outcome, Task
 from solvers.keeper import TOLERANCE, Keeper
 from solvers.method import Context, Method, Run, Unsupported, options_of
@@ -57,8 +56,8 @@ def solve(
     """Build, solve, report; see :func:`pair`."""
     if gap < 0:
         raise ValueError(f"option gap={gap} is negative")
-    keeper = Keeper(context, lambda answer: _value(instance, answer), slack=TOLERANCE)
-    for answer in (context.start, start.throughput_start(instance)):
+    keeper = Keeper(context, lambda answer: objective.value(instance, answer), slack=TOLERANCE)
+    for answer in (context.start, objective.starting(instance)):
         if answer is not None:
             keeper.take(answer)
     if keeper.value == 0.0:
@@ -89,12 +88,6 @@ def solve(
 def _seconds(context: Context) -> float:
     left = context.time_left()
     return left - min(RESERVE[0] * left, RESERVE[1])
-
-
-def _value(instance: Instance, answer: Answer) -> float | None:
-    if not throughput.is_valid(instance, answer.device):
-        return None
-    return throughput.period(instance, answer.device)
 
 
 def _guess(instance: Instance) -> float:

@@ -1,0 +1,40 @@
+"""The objective and a starting answer of any problem: what every exact method asks for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from problems import latency, throughput
+from problems.answer import Answer
+from problems.instance import Instance
+from solvers import start
+
+
+def _throughput(instance: Instance, answer: Answer) -> float | None:
+    if not throughput.is_valid(instance, answer.device):
+        return None
+    return throughput.period(instance, answer.device)
+
+
+def _latency(instance: Instance, answer: Answer) -> float | None:
+    return latency.makespan(instance, answer) if latency.is_valid(instance, answer) else None
+
+
+VALUES: dict[str, Callable[[Instance, Answer], float | None]] = {
+    "throughput": _throughput,
+    "latency": _latency,
+}
+STARTS: dict[str, Callable[[Instance], Answer | None]] = {
+    "throughput": start.throughput_start,
+    "latency": start.latency_start,
+}
+
+
+def value(instance: Instance, answer: Answer) -> float | None:
+    """Objective of an answer in seconds; None where it is not valid."""
+    return VALUES[instance.problem](instance, answer)
+
+
+def starting(instance: Instance) -> Answer | None:
+    """A simple valid answer to start from; None where none was found."""
+    return STARTS[instance.problem](instance)
