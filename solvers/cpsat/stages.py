@@ -1,0 +1,113 @@
+"""`throughput` in CP-SAT: a device literal a group, prefix literals along a chain.
+
+All times are rounded down to whole units, so that the model is a relaxation: its bound is a bound
+of the instance, and its answers are re-evaluated in exact arithmetic. Placement is exact.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Literal
+
+from problems import throughput
+from problems.answer import Answer
+from problems.instance import Instance
+from solvers import objective
+from solvers.cpsat._pipeline import SAFETY, Program, build
+from solvers.keeper import Keeper
+from solvers.method import Context, Method, Unsupported, options_of
+
+__all__ = ["METHOD", "build", "stages"]
+
+ROUNDS = 3
+"""Times that a model is built: units follow the best answer, which may turn out much better."""
+
+LARGEST = 3_000_000
+"""Literals beyond which the model takes minutes to build."""
+
+
+def refuses(instance: Instance) -> str | None:
+    """Why the method cannot take the instance, or None."""
+    throughput.rules_of(instance)
+    literals = instance.n * instance.K * (2 if instance.staged else instance.K)
+    if literals <= LARGEST:
+        return None
+    return f"stages needs about {literals:,} literals here, {LARGEST:,} are the most it builds"
+
+
+def stages(
+    instance: Instance, context: Context, *, symmetry: bool = True, gap: float = 0.0
+) -> Answer | None:
+    """Device and prefix literals in CP-SAT."""
+    reason = refuses(instance)
+    if reason is not None:
+        raise Unsupported(reason)
+    from ortools.sat.python import cp_model  # heavy: out of start-up
+
+    keeper = Keeper(context, lambda answer: objective.value(instance, answer))
+    for answer in (context.start, objective.starting(instance)):
+        if answer is not None:
+            keeper.take(answer)
+    if keeper.value == 0.0:
+        context.claim("optimal", 0.0, "the starting answer takes no time")
+        return keeper.best
+    for _ in range(ROUNDS):
+        known = keeper.value
+        program = build(instance, known, cp_model.CpModel(), symmetry=symmetry)
+        status, note = _solve(program, context, keeper, gap)
+        # Proved in units, not in seconds: once more in the finer units of the answer found.
+        if status != "optimal" or keeper.proved(gap) or not keeper.value < known:
+            break
+    keeper.conclude(status, note, gap)
+    return keeper.best
+
+
+def _solve(
+    program: Program, context: Context, keeper: Keeper, gap: float
+) -> tuple[Literal["optimal", "infeasible", "stopped"], str]:
+    """Run CP-SAT; how it ended, in our words and in its own."""
+    from ortools.sat.python import cp_model  # heavy: out of start-up
+
+    if keeper.best is not None:
+        program.hint(keeper.best)
+    solver = cp_model.CpSolver()
+    solver.parameters.num_workers = context.threads
+    solver.parameters.random_seed = context.seed % 2**31
+    solver.parameters.relative_gap_limit = gap
+    left = context.time_left()
+    if math.isfinite(left):
+        solver.parameters.max_time_in_seconds = max(left - min(0.05 * left, 1.0), 0.01)
+    seconds = program.unit * SAFETY
+    solver.best_bound_callback = lambda bound: keeper.bound_by(bound * seconds)
+
+    class Stream(cp_model.CpSolverSolutionCallback):  # type: ignore[misc] # the base is untyped
+        def on_solution_callback(self) -> None:
+            keeper.take(program.read(self.Value))
+
+    status = solver.solve(program.model, Stream())
+    note = f"CP-SAT: {solver.status_name(status)}, unit {program.unit:.3g} s"
+    if status == cp_model.MODEL_INVALID:
+        raise RuntimeError(f"{note}: {program.model.validate()}")
+    if status in (cp_model.OPTIMAL, cp_model.FEASIBLE):
+        keeper.take(program.read(solver.value))
+    if status != cp_model.INFEASIBLE:
+        keeper.bound_by(solver.best_objective_bound * seconds)
+    words: dict[Any, Literal["optimal", "infeasible"]] = {
+        cp_model.OPTIMAL: "optimal",
+        cp_model.INFEASIBLE: "infeasible",
+    }
+    return words.get(status, "stopped"), note
+
+
+METHOD = Method(
+    name="stages",
+    run=stages,
+    problems=("throughput",),
+    kind="exact",
+    source="this suite; rules of Tarnawski et al. 2020 (arXiv 2006.16423)",
+    options=options_of(stages),
+    warm=True,
+    needs=("ortools",),
+    refuses=refuses,
+    summary="Device and prefix literals in CP-SAT",
+)
