@@ -1,14 +1,18 @@
 """Problem `latency`: the makespan of one sample, operator by operator.
 
 The one definition of the objective; solvers, heuristics, harness and page all use it. The rules are
-in :mod:`problems.rules`; the judge is :mod:`problems.checker`.
+in :mod:`problems.rules`, transfers that wait for one another (``contention: ports``) in
+:mod:`problems.ports`; the judge is :mod:`problems.checker`.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from numba import njit
 
+from problems import ports
 from problems.answer import Answer
 from problems.instance import Instance
 from problems.placement import is_placeable
@@ -54,14 +58,44 @@ def delays(instance: Instance, u: int) -> np.ndarray:
 def starts(instance: Instance, answer: Answer) -> np.ndarray | None:
     """Earliest start times under the answer's mapping and orders, in seconds, shape (n,).
 
-    None where the orders contradict the edges or do not list every node once on its device. A
-    mapping without orders is completed by :func:`dispatch`.
+    None where the orders contradict the edges or one another, or do not list every node once on
+    its device. A mapping without orders is completed by :func:`dispatch`. Under ``contention:
+    ports``, `send` and `receive` are given both, besides `order`, or neither: then transfers are
+    served as they come (:mod:`problems.ports`). Without ports they may not be given.
     """
+    listed = answer.send is not None, answer.receive is not None
+    if any(listed) and not (all(listed) and answer.order is not None and ports.has_ports(instance)):
+        return None
     if answer.order is None:
         answer = dispatch(instance, answer.device)
-    assert answer.order is not None
-    sequence = sequence_of(instance, answer)
-    return None if sequence is None else sequence_starts(instance, answer.device, sequence)
+    after = _after(instance, answer)
+    if after is None:
+        return None
+    if not ports.has_ports(instance):
+        sequence: np.ndarray = _merge(after, instance.succ_ptr, instance.succ, instance.pred_ptr)
+        if len(sequence) < instance.n:
+            return None
+        return sequence_starts(instance, answer.device, sequence)
+    if answer.send is None or answer.receive is None:
+        served = ports.first_come(instance, answer.device, after)
+        return None if served is None else served[0]
+    return ports.in_order(instance, answer.device, after, answer.send, answer.receive)
+
+
+def complete(instance: Instance, answer: Answer) -> Answer:
+    """The answer with all orders that :func:`starts` supplies; as it is where they are impossible.
+
+    That is the order of nodes, and under ``contention: ports`` that of the transfers.
+    """
+    if answer.order is None and answer.send is None and answer.receive is None:
+        answer = dispatch(instance, answer.device)
+    if not ports.has_ports(instance) or answer.send is not None or answer.receive is not None:
+        return answer
+    after = _after(instance, answer)
+    served = None if after is None else ports.first_come(instance, answer.device, after)
+    if served is None:
+        return answer
+    return replace(answer, send=served[1], receive=served[2])
 
 
 def makespan(instance: Instance, answer: Answer) -> float:
@@ -76,14 +110,25 @@ def is_valid(instance: Instance, answer: Answer) -> bool:
     """Whether an answer (mapping of shape (n,) into 0..K-1) keeps every rule of the instance."""
     if not is_placeable(instance, answer.device):
         return False
-    return answer.order is None or sequence_of(instance, answer) is not None
+    if answer.order is None or ports.has_ports(instance) or answer.send is not None:
+        return starts(instance, answer) is not None
+    return answer.receive is None and sequence_of(instance, answer) is not None
 
 
 def sequence_of(instance: Instance, answer: Answer) -> np.ndarray | None:
-    """One topological sequence of all nodes that agrees with all orders; None without one.
+    """One topological sequence of all nodes that agrees with the orders of nodes; None without one.
 
     The order of an unlimited device carries no meaning and is not looked at.
     """
+    after = _after(instance, answer)
+    if after is None:
+        return None
+    sequence: np.ndarray = _merge(after, instance.succ_ptr, instance.succ, instance.pred_ptr)
+    return sequence if len(sequence) == instance.n else None
+
+
+def _after(instance: Instance, answer: Answer) -> np.ndarray | None:
+    """Which node every node's device runs next, shape (n,), -1 for none; None for wrong orders."""
     if answer.order is None or len(answer.order) != instance.K:
         return None
     position = np.full(instance.n, -1, np.int64)
@@ -99,14 +144,13 @@ def sequence_of(instance: Instance, answer: Answer) -> np.ndarray | None:
             return None
         if not instance.unlimited[k]:
             after[nodes[:-1]] = nodes[1:]
-    if (position < 0).any():
-        return None
-    sequence: np.ndarray = _merge(after, instance.succ_ptr, instance.succ, instance.pred_ptr)
-    return sequence if len(sequence) == instance.n else None
+    return None if (position < 0).any() else after
 
 
 def sequence_starts(instance: Instance, device: np.ndarray, sequence: np.ndarray) -> np.ndarray:
     """Earliest start times when every device runs its nodes as they follow in `sequence`.
+
+    Transfers are pure delays here: under ``contention: ports`` nothing starts earlier than this.
 
     Parameters
     ----------
@@ -153,7 +197,7 @@ def upward_rank(instance: Instance, device: np.ndarray) -> np.ndarray:
 
 
 def dispatch(instance: Instance, device: np.ndarray) -> Answer:
-    """Complete a mapping: list scheduling by upward rank, ties by node index.
+    """Complete a mapping: list scheduling by upward rank, transfers free, ties by node index.
 
     Nodes are taken in decreasing rank under the mapping itself; a node whose producers are not all
     taken waits for them (ranks of nodes that cost nothing can tie along an edge).

@@ -1,11 +1,13 @@
-"""Judge of `latency`: orders, start times and the makespan."""
+"""Judge of `latency`: orders, start times and the makespan; ports apart."""
 
 from __future__ import annotations
 
 from itertools import pairwise
 
 from problems.answer import Answer
+from problems.checker import ports
 from problems.instance import Instance
+from problems.rules import LatencyRules
 
 # Claimed start times may round differently from ours; one part in 10**9 is far below any effect
 # that is measured and far above double rounding.
@@ -18,9 +20,24 @@ def judge(
     """All broken rules, those of `violations` first, and the makespan in seconds (0 if broken)."""
     order = dispatch(instance, device) if answer.order is None else orders(answer)
     violations = violations + order_violations(instance, device, order)
+    contention = isinstance(instance.rules, LatencyRules) and instance.rules.contention == "ports"
+    listed = answer.send is not None or answer.receive is not None
+    if listed and not contention:
+        what = "without `contention: ports` transfers have no order: no `send`, no `receive`"
+        violations = [*violations, ("order", what)]
+    elif listed:
+        violations = violations + ports.list_violations(instance, device, answer)
     if violations:
         return violations, 0.0
-    start = earliest_starts(instance, device, order)
+
+    def timed(not_before: list[float]) -> list[float] | None:
+        if not contention:
+            return earliest_starts(instance, device, order)
+        if listed:
+            return ports.in_order(instance, device, order, answer, not_before)
+        return ports.first_come(instance, device, order, not_before)
+
+    start = timed([0.0] * instance.n)
     if start is None:
         return [("order", "the orders of the devices and the edges close a cycle")], 0.0
     if answer.start is not None:
@@ -28,7 +45,28 @@ def judge(
         claimed = [float(t) for t in answer.start]
         slack = START_TOLERANCE * finish(instance, device, start)
         violations = start_violations(instance, device, order, claimed, slack)
+        if contention and not violations:
+            held = timed(claimed)
+            assert held is not None
+            violations = port_violations(instance, claimed, held, slack)
     return violations, finish(instance, device, start)
+
+
+def port_violations(
+    instance: Instance, claimed: list[float], held: list[float], slack: float
+) -> list[tuple[str, str]]:
+    """Claimed starts that are too early where transfers wait for ports.
+
+    Parameters
+    ----------
+    held : list of float
+        Earliest starts if no node starts before its claim: as claimed, if the ports allow it.
+    """
+    for v, (t, possible) in enumerate(zip(claimed, held, strict=True)):
+        if t < possible - slack:
+            what = f"node {v} ({instance.names[v]!r}) starts at {t!r}, before {possible!r}:"
+            return [("start", f"{what} its data wait for a port until then")]
+    return []
 
 
 def delay(instance: Instance, u: int, k: int, to: int) -> float:
