@@ -1,8 +1,9 @@
 """Exact methods by name, found by convention: a file in the right folder is an entry.
 
 ``formulations/prefix.py`` and ``backends/highs.py`` make ``prefix@highs``; ``cpsat/intervals.py``
-makes ``intervals``, as does every file in a folder of :data:`NATIVE`. Dashes in names are underscores in files; files that begin with an underscore
-are shared parts. Nothing is imported before it is asked for, solver bindings not before a run.
+makes ``intervals``, as does every file in a folder of :data:`NATIVE`. Dashes in names are
+underscores in files; files that begin with an underscore are shared parts. Nothing is imported
+before it is asked for, solver bindings not before a run.
 """
 
 from __future__ import annotations

@@ -28,6 +28,9 @@ class Task:
         Takes a solution, shape (N,), as soon as it is found.
     on_bound : callable
         Takes a proved lower bound on the objective, in the model's units.
+    log : bool
+        Let the solver write its own log to standard output. The harness keeps the end of it in
+        the record; nothing reads it.
     """
 
     start: np.ndarray | None
@@ -37,6 +40,7 @@ class Task:
     gap: float
     on_solution: Callable[[np.ndarray], None]
     on_bound: Callable[[float], None]
+    log: bool = True
 
 
 @dataclass(frozen=True)

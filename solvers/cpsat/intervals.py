@@ -18,6 +18,7 @@ from problems.answer import Answer
 from problems.bounds.headtail import heads, tails
 from problems.instance import Instance
 from solvers import start
+from solvers.cpsat._sound import keep_sound
 from solvers.formulations._contract import memory_by_group
 from solvers.formulations._symmetry import canonical, leaders, successors
 from solvers.keeper import Keeper
@@ -68,6 +69,7 @@ def intervals(
     if keeper.best is not None:
         _hint(instance, program, keeper.best, symmetry)
     solver = cp_model.CpSolver()
+    keep_sound(solver.parameters)
     solver.parameters.num_workers = context.threads
     solver.parameters.random_seed = context.seed % 2**31
     solver.parameters.relative_gap_limit = gap

@@ -14,6 +14,7 @@ from problems.answer import Answer
 from problems.instance import Instance
 from solvers import objective
 from solvers.cpsat._pipeline import SAFETY, Program, build
+from solvers.cpsat._sound import keep_sound
 from solvers.keeper import Keeper
 from solvers.method import Context, Method, Unsupported, options_of
 
@@ -71,6 +72,7 @@ def _solve(
     if keeper.best is not None:
         program.hint(keeper.best)
     solver = cp_model.CpSolver()
+    keep_sound(solver.parameters)
     solver.parameters.num_workers = context.threads
     solver.parameters.random_seed = context.seed % 2**31
     solver.parameters.relative_gap_limit = gap

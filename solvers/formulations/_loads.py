@@ -150,7 +150,7 @@ class Loads:
         b.add(rows, self.x[c.pin_group], -1.0)
         self.ends = np.argwhere(slots.apart)
         source, target = self.ends.T
-        self.flow = b.variables("flow", (nets, len(self.ends)))
+        self.flow = b.variables("flow", (nets, len(self.ends)), implied=True)
         arrive = b.rows("arrive", (nets, S), lower=0.0)
         b.add(arrive, self.reach, -1.0)
         b.add(arrive, self.x[c.net_group], 1.0)

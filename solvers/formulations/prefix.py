@@ -49,7 +49,8 @@ def build(instance: Instance, *, symmetry: bool, upper: float, scale: float) -> 
     builder = Builder()
     y = builder.variables("y", (G, B - 1), integer=True)
     z = builder.variables("z", (B, C), integer=True, lower=float(C == 1))
-    x = builder.variables("x", (G, B * C), upper=c.supported[:, slots.device].astype(float))
+    possible = c.supported[:, slots.device].astype(float)
+    x = builder.variables("x", (G, B * C), upper=possible, implied=True)
     by_position = x.reshape(G, B, C)
 
     last = np.zeros(B)
