@@ -15,7 +15,8 @@ from typing import NamedTuple
 from problems.answer import Answer
 from problems.checker import check
 from problems.instance import Instance
-from problems.rules import ThroughputRules
+from problems.rules import LatencyRules, ThroughputRules
+from tests import brute_force_calls
 
 
 class Optimum(NamedTuple):
@@ -29,6 +30,8 @@ def optimum(instance: Instance) -> Optimum:
     """Solve a tiny instance (n <= 7, K <= 3) by enumeration."""
     if instance.problem == "throughput":
         return _throughput(instance)
+    if instance.problem == "calls":
+        return Optimum(*brute_force_calls.optimum(instance))
     return _latency(instance)
 
 
@@ -90,10 +93,10 @@ def _latency(instance: Instance) -> Optimum:
     candidates.sort(key=lambda each: each[0])  # a good incumbent first
     best, _, answer = candidates[0]
     for _, device, _ in candidates:
-        value, sequence = _schedule(instance, device, best)
+        items = _items(instance, device)
+        value, sequence = _schedule(items, best)
         if sequence is not None:
-            order = [[v for v in sequence if device[v] == k] for k in range(instance.K)]
-            found = Answer.of(device, order)
+            found = _answer(instance, device, items, sequence)
             judged = check(instance, found).objective
             assert judged is not None
             assert math.isclose(judged, value, rel_tol=1e-12, abs_tol=1e-12)
@@ -102,52 +105,112 @@ def _latency(instance: Instance) -> Optimum:
     return Optimum(best, answer)
 
 
-def _schedule(
-    instance: Instance, device: list[int], limit: float
-) -> tuple[float, list[int] | None]:
-    """The best schedule of one mapping if its makespan is under `limit` (else `limit`, None).
+class Item(NamedTuple):
+    """A node ``(v,)``, or under ports a transfer or one of its legs ``(u, to, leg)``.
 
-    Nodes are taken in non-decreasing order of their starts, in every such order; every schedule
+    Attributes
+    ----------
+    seconds : float
+    uses : list
+        What it occupies: ``("run", k)``, ``("send", k)``, ``("receive", k)``.
+    after : list of (name, float)
+        What it waits for, and how long after that one's end.
+    """
+
+    seconds: float
+    uses: list[tuple[str, int]]
+    after: list[tuple[Name, float]]
+
+
+Name = tuple[int, ...]
+
+
+def _items(instance: Instance, device: list[int]) -> dict[Name, Item]:
+    """Everything that takes its turn somewhere, in a topological order."""
+    assert isinstance(instance.rules, LatencyRules)
+    ports = instance.rules.contention == "ports"
+    items: dict[Name, Item] = {}
+    arrival: dict[tuple[int, int], tuple[Name, float]] = {}
+    for v, k in enumerate(device):
+        uses = [] if instance.unlimited[k] else [("run", k)]
+        after = [arrival[u, k] for u, w in instance.edges.tolist() if w == v]
+        items[v,] = Item(float(instance.time[v, k]), uses, after)
+        for to in {device[w] for u, w in instance.edges.tolist() if u == v}:
+            legs: list[tuple[float, list[tuple[str, int]]]]
+            if to == k:
+                legs = []
+            elif instance.staged:
+                out, into = instance.link_time[instance.port[[k, to]], v].tolist()
+                legs = [(out, [("send", k)]), (into, [("receive", to)])]
+            else:
+                whole = float(instance.link_time[instance.wire[k, to], v])
+                legs = [(whole, [("send", k), ("receive", to)])]
+            last: tuple[Name, float] = (v,), 0.0
+            for i, (seconds, where) in enumerate(legs):
+                busy = [port for port in where if ports and not instance.host[port[1]]]
+                if busy and seconds > 0:
+                    items[v, to, i] = Item(seconds, busy, [last])
+                    last = (v, to, i), 0.0
+                else:
+                    last = last[0], last[1] + seconds
+            arrival[v, to] = last
+    return items
+
+
+def _answer(
+    instance: Instance, device: list[int], items: dict[Name, Item], sequence: list[Name]
+) -> Answer:
+    def lists(what: str) -> list[list[int]]:
+        return [
+            [x[0] if what == "run" else x[0] * instance.K + x[1] for x in sequence
+             if (what, k) in items[x].uses]
+            for k in range(instance.K)
+        ]  # fmt: skip
+
+    order = [[v for v in range(instance.n) if device[v] == k] for k in range(instance.K)]
+    order = [order[k] if instance.unlimited[k] else lists("run")[k] for k in range(instance.K)]
+    assert isinstance(instance.rules, LatencyRules)
+    if instance.rules.contention == "none":
+        return Answer.of(device, order)
+    return Answer.of(device, order, send=lists("send"), receive=lists("receive"))
+
+
+def _schedule(items: dict[Name, Item], limit: float) -> tuple[float, list[Name] | None]:
+    """The best schedule of the items if its makespan is under `limit` (else `limit`, None).
+
+    Items are taken in non-decreasing order of their starts, in every such order; every schedule
     without idle time that could be removed arises so.
     """
-    n = instance.n
-    time = [float(instance.time[v, k]) for v, k in enumerate(device)]
-    producers: list[list[tuple[int, float]]] = [[] for _ in range(n)]
-    tail = list(time)  # from a node's start to the end, waiting nowhere
-    for u, v in reversed(instance.edges.tolist()):
-        k, to = device[u], device[v]
-        if k == to:
-            delay = 0.0
-        elif instance.staged:
-            delay = float(instance.link_time[instance.port[k], u])
-            delay += float(instance.link_time[instance.port[to], u])
-        else:
-            delay = float(instance.link_time[instance.wire[k, to], u])
-        producers[v].append((u, delay))
-        tail[u] = max(tail[u], time[u] + delay + tail[v])
+    tail = {name: item.seconds for name, item in items.items()}  # from its start, waiting nowhere
+    for name, item in reversed(items.items()):
+        for other, lag in item.after:
+            tail[other] = max(tail[other], items[other].seconds + lag + tail[name])
     best, best_sequence = limit, None
-    start: dict[int, float] = {}
-    free = [0.0] * instance.K
+    start: dict[Name, float] = {}
+    free = {use: 0.0 for item in items.values() for use in item.uses}
 
     def extend(now: float) -> None:
         nonlocal best, best_sequence
-        if len(start) == n:
-            makespan = max(start[v] + time[v] for v in range(n))
+        if len(start) == len(items):
+            makespan = max(start[x] + items[x].seconds for x in items)
             if makespan < best:
                 best, best_sequence = makespan, list(start)
             return
-        for v in range(n):
-            if v in start or not all(u in start for u, _ in producers[v]):
+        for x, item in items.items():
+            if x in start or not all(other in start for other, _ in item.after):
                 continue
-            k = device[v]
-            t = 0.0 if instance.unlimited[k] else free[k]
-            t = max([t, *(start[u] + time[u] + delay for u, delay in producers[v])])
-            if t < now or t + tail[v] >= best:
+            t = max([0.0, *(free[use] for use in item.uses)])
+            t = max([t, *(start[y] + items[y].seconds + lag for y, lag in item.after)])
+            if t < now or t + tail[x] >= best:
                 continue
-            start[v], before, free[k] = t, free[k], t + time[v]
+            before = [free[use] for use in item.uses]
+            start[x] = t
+            for use in item.uses:
+                free[use] = t + item.seconds
             extend(t)
-            free[k] = before
-            del start[v]
+            for use, value in zip(item.uses, before, strict=True):
+                free[use] = value
+            del start[x]
 
     extend(0.0)
     return best, best_sequence
