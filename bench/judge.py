@@ -11,9 +11,10 @@ import numpy as np
 
 from bench import frames
 from problems import answer as answers
-from problems import latency, throughput
+from problems import calls, latency, throughput
 from problems.answer import Answer, AnswerFile
 from problems.checker import check
+from problems.checker.shape import CARRIED
 from problems.files import FileError
 from problems.instance import Instance
 
@@ -51,7 +52,7 @@ def judge(instance: Instance, last: tuple[float, bytes] | None) -> Judgement:
         verdict.violations,
         file,
         digest,
-        verdict.valid and instance.problem == "latency" and answer.order is None,
+        verdict.valid and _completed(instance, answer),
     )
 
 
@@ -87,15 +88,29 @@ def objective(instance: Instance, answer: Answer | str) -> float | None:
     # The compiled evaluators trust their indices.
     if ((answer.device < 0) | (answer.device >= instance.K)).any():
         return None
+    parts = ("order", "start", "slot", "send", "receive")
+    given = [name for name in parts if getattr(answer, name) is not None]
+    if not set(given) <= set(CARRIED[instance.problem]):
+        return None
     if answer.start is not None:
         return check(instance, answer).objective  # claimed times: only the checker judges those
     if instance.problem == "latency":
         if not latency.is_valid(instance, answer):
             return None
         return finite(latency.makespan(instance, answer))
-    if answer.order is not None or not throughput.is_valid(instance, answer.device):
+    if instance.problem == "calls":
+        return (
+            finite(calls.makespan(instance, answer)) if calls.is_valid(instance, answer) else None
+        )
+    if not throughput.is_valid(instance, answer.device):
         return None
     return finite(throughput.period(instance, answer.device))
+
+
+def _completed(instance: Instance, answer: Answer) -> bool:
+    """Whether `dispatch` made a mapping a whole answer: of its orders, or of its calls."""
+    parts = {"latency": answer.order, "calls": answer.slot}
+    return instance.problem in parts and parts[instance.problem] is None
 
 
 def finite(value: float | None) -> float | None:

@@ -64,8 +64,7 @@ def resolve(
     """
     parsed = rules_.parse(spec.problem, spec.rules, where)
     validate(platform, f"{where}: platform")
-    if spec.problem != "latency" and any(device.unlimited for device in platform.devices):
-        raise FileError(f"{where}: unlimited devices are for `latency` only - at `$.platform`")
+    _refuse_platform(spec.problem, platform, where)
     graph = coarsen(graph, spec.level)
     time = _times(graph, platform, devices, where)
     shared = _shared_weights(graph, parsed)
@@ -83,7 +82,10 @@ def resolve(
             float,
         ),
         "host": np.array([d.host for d in platform.devices], bool),
-        "unlimited": np.array([d.unlimited for d in platform.devices], bool),
+        # Hosts of `calls` have any number of lanes, whether or not the platform says so.
+        "unlimited": np.array(
+            [d.unlimited or (spec.problem == "calls" and d.host) for d in platform.devices], bool
+        ),
         "link_time": link_time,
         "port": port,
         "wire": wire,
@@ -112,6 +114,21 @@ def resolve(
         paths=graph.paths,
         **arrays,
     )
+
+
+def _refuse_platform(problem: str, platform: Platform, where: str) -> None:
+    """What a problem has no meaning for."""
+    for k, device in enumerate(platform.devices):
+        at = f"at `$.platform.devices[{k}].unlimited`"
+        if device.unlimited and problem == "calls" and not device.host:
+            raise FileError(f"{where}: an accelerator makes one call at a time - {at}")
+        if device.unlimited and problem not in ("latency", "calls"):
+            raise FileError(f"{where}: unlimited devices are for `latency` and `calls` - {at}")
+    if problem == "calls" and platform.topology != "staged":
+        raise FileError(
+            f"{where}: `calls` moves data through host memory: a staged platform, not"
+            f" {platform.topology} - at `$.platform.topology`"
+        )
 
 
 def tier_of(n: int) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from problems import latency, throughput
+from problems import calls, latency, throughput
 from problems.answer import Answer
 from problems.instance import Instance
 from problems.placement import is_placeable
@@ -26,6 +26,8 @@ def best_single(instance: Instance) -> tuple[Answer, float] | None:
             # The makespan without its orders: those of 64 devices take longer than the rest.
             start = latency.sequence_starts(instance, device, sequence)
             value = float((start + instance.time[:, k]).max())
+        elif instance.problem == "calls":
+            value = calls.makespan(instance, _one_call(instance, device))
         else:
             value = throughput.period(instance, device)
         if best is None or value < best[1]:
@@ -35,4 +37,11 @@ def best_single(instance: Instance) -> tuple[Answer, float] | None:
     device = np.full(instance.n, best[0], np.int64)
     if instance.problem == "latency":
         return latency.answer_of(instance, device, sequence), best[1]
+    if instance.problem == "calls":
+        return _one_call(instance, device), best[1]
     return Answer(device), best[1]
+
+
+def _one_call(instance: Instance, device: np.ndarray) -> Answer:
+    """Everything in one call, or node by node on a host."""
+    return Answer(device, slot=np.where(instance.host[device], -1, 0))

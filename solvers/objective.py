@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from problems import latency, throughput
+from problems import calls, latency, throughput
 from problems.answer import Answer
 from problems.instance import Instance
 from solvers import start
@@ -20,9 +20,14 @@ def _latency(instance: Instance, answer: Answer) -> float | None:
     return latency.makespan(instance, answer) if latency.is_valid(instance, answer) else None
 
 
+def _calls(instance: Instance, answer: Answer) -> float | None:
+    return calls.makespan(instance, answer) if calls.is_valid(instance, answer) else None
+
+
 VALUES: dict[str, Callable[[Instance, Answer], float | None]] = {
     "throughput": _throughput,
     "latency": _latency,
+    "calls": _calls,
 }
 STARTS: dict[str, Callable[[Instance], Answer | None]] = {
     "throughput": start.throughput_start,

@@ -51,6 +51,7 @@ def msr(instance: Chosen, output: Output = None) -> None:
             problem=resolved.problem,
             contiguous=bool(getattr(resolved.rules, "contiguous", False)),
             split_phases=bool(getattr(resolved.rules, "split_phases", False)),
+            slots=getattr(resolved.rules, "slots", None),
         ).bundle
     except FileError as error:
         what = str(error).removeprefix("export: ")

@@ -53,7 +53,7 @@ Memory = Annotated[
     Optional[str],  # noqa: UP045
     typer.Option("--memory", metavar="SIZE", help="Of every device: 4GB, 512MiB."),
 ]
-Problem = Annotated[str, typer.Option("--problem", help="throughput or latency.")]
+Problem = Annotated[str, typer.Option("--problem", help="throughput, latency or calls.")]
 Contiguous = Annotated[
     bool,
     typer.Option("--contiguous/--free", help="Devices form a chain, or any placement is allowed."),
@@ -81,7 +81,9 @@ def msr(
     ] = TimeUnit.ms,
     slots: Annotated[
         Optional[int],  # noqa: UP045
-        typer.Option("--slots", metavar="Q", help="Subgraphs an accelerator (problem calls)."),
+        typer.Option(
+            "--slots", metavar="Q", min=1, help="Calls an accelerator (--problem calls); no limit."
+        ),
     ] = None,
     name: Name = None,
     source: Origin = None,
@@ -91,9 +93,9 @@ def msr(
     from problems.formats import msr
     from problems.formats.reading import load
 
-    if slots is not None or problem == "calls":
-        raise UsageError("the problem `calls` is not here yet; --problem throughput or latency")
     rules(problem, contiguous, split_phases)
+    if slots is not None and problem != "calls":
+        raise UsageError("--slots is a rule of --problem calls")
     imported = msr.read(
         load(file),
         str(file),
@@ -101,6 +103,7 @@ def msr(
         problem=problem,
         contiguous=contiguous,
         split_phases=split_phases,
+        slots=slots,
         cost_unit=cost_unit.value,
         provenance=provenance(file, source, licence),
     )
@@ -267,8 +270,10 @@ def rules(problem: str, contiguous: bool, split_phases: bool) -> dict[str, Any]:
     UsageError
         If the problem does not have them, or is none.
     """
-    if problem not in ("throughput", "latency"):
-        raise UsageError(f"no problem {problem!r}; the problems are throughput, latency")
+    from problems.rules import RULES  # msgspec: out of start-up
+
+    if problem not in RULES:
+        raise UsageError(f"no problem {problem!r}; the problems are {', '.join(RULES)}")
     if problem != "throughput" and (contiguous or split_phases):
         raise UsageError("--contiguous and --split-phases are rules of --problem throughput")
     given = {"contiguous": contiguous, "split_phases": split_phases}

@@ -11,10 +11,10 @@ import math
 from dataclasses import dataclass
 
 from problems.answer import Answer
-from problems.checker import latency, mapping, throughput
+from problems.checker import calls, latency, mapping, throughput
 from problems.checker.shape import shape_violations
 from problems.instance import Instance
-from problems.rules import LatencyRules, ThroughputRules
+from problems.rules import CallsRules, LatencyRules, ThroughputRules
 
 
 @dataclass(frozen=True)
@@ -59,6 +59,8 @@ def check(instance: Instance, answer: Answer) -> Verdict:
     rules = instance.rules
     if isinstance(rules, ThroughputRules):
         violations, value = throughput.judge(instance, rules, device, violations)
+    elif isinstance(rules, CallsRules):
+        violations, value = calls.judge(instance, rules, answer, device, violations)
     else:
         assert isinstance(rules, LatencyRules)
         violations, value = latency.judge(instance, answer, device, violations)

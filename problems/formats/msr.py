@@ -46,6 +46,7 @@ def read(
     problem: str = "throughput",
     contiguous: bool = False,
     split_phases: bool = False,
+    slots: int | None = None,
     cost_unit: str = "ms",
     provenance: dict[str, Any] | None = None,
 ) -> Imported:
@@ -55,9 +56,11 @@ def read(
     ----------
     data : bytes
         Content of the file; `where` is how errors call it, `name` how the instance is called.
-    problem : {'throughput', 'latency'}
-        ``latency``: operator by operator, with one CPU of unlimited lanes (the published program
-        takes its CPU cores as unlimited there).
+    problem : {'throughput', 'latency', 'calls'}
+        ``latency``: operator by operator; ``calls``: an accelerator runs whole subgraphs. Both with
+        one CPU of unlimited lanes (the published program takes its CPU cores as unlimited there).
+    slots : int or None
+        ``calls``: how many subgraphs an accelerator may run (published ``q``); None: any number.
     cost_unit : {'ms', 's'}
         Unit of `cost`: as the published program takes it, or seconds, which the public layer
         graphs for throughput were written in.
@@ -73,6 +76,8 @@ def read(
     if problem == "throughput":
         rules |= {"contiguous": True} if contiguous else {}
         rules |= {"split_phases": True} if split_phases else {}
+    if problem == "calls":
+        rules |= {} if slots is None else {"slots": slots}
     notes = unknown_keys(data, {"": MsrFile, "nodes": MsrNode, "edges": MsrEdge})
     costs = _costs(file, where, cost_unit)
     payload, points, coded = _payloads(file, costs)
@@ -199,7 +204,7 @@ def _add_devices(builder: Builder, file: MsrFile, where: str, problem: str) -> N
         memory -= memory > file.maxSizePerFPGA  # a limit is rounded down
     for k in range(file.maxFPGAs):
         builder.add_device(f"{FPGA}{k}", kind=FPGA, memory_bytes=memory, link=PORT)
-    if problem == "latency" and file.maxCPUs:
+    if problem != "throughput" and file.maxCPUs:
         builder.add_device(CPU, host=True, unlimited=True)
         return
     for k in range(file.maxCPUs):

@@ -87,7 +87,7 @@ def refusal(instance: Instance) -> str | None:
     """Why the format cannot express an instance; None where it can."""
     rules = instance.rules
     hosts, accelerators = np.flatnonzero(instance.host), np.flatnonzero(~instance.host)
-    if instance.problem not in ("throughput", "latency"):
+    if instance.problem not in ("throughput", "latency", "calls"):
         return f"it has no problem {instance.problem!r}"
     if not instance.staged:
         return "it knows transfers through host memory only, not direct links"
@@ -98,7 +98,7 @@ def refusal(instance: Instance) -> str | None:
             return f"its {what} are all alike"
     if np.isfinite(instance.memory[hosts]).any():
         return "its CPUs have no memory limit"
-    if instance.problem == "latency" and (
+    if instance.problem != "throughput" and (
         instance.unlimited[accelerators].any() or (len(hosts) and not _one_unlimited(instance))
     ):
         return "its CPU has unlimited lanes, its accelerators have one each"
@@ -122,6 +122,7 @@ def flags(instance: Instance) -> list[str]:
     rules = rules_.given(instance.rules)
     options = ["--problem", instance.problem] if instance.problem != "throughput" else []
     options += ["--contiguous"] if rules.get("contiguous") else []
+    options += ["--slots", str(rules["slots"])] if "slots" in rules else []
     return options + (["--split-phases"] if rules.get("split_phases") else [])
 
 

@@ -56,3 +56,21 @@ def instances(problem: str, seeds: range) -> list[tuple[int, Instance]]:
             if "on no device" not in str(error):
                 raise
     return result
+
+
+def calls_instances(seeds: range) -> list[tuple[int, Instance]]:
+    """Instances of `calls`: one or two hosts or none, slots 1 to 3 or without a limit."""
+    result: list[tuple[int, Instance]] = []
+    for seed in seeds:
+        given = arguments("calls", seed)
+        rng = np.random.default_rng([seed, 1])
+        slots = (1, 2, 3, None)[rng.integers(4)]
+        given["rules"] |= {} if slots is None else {"slots": int(slots)}
+        given |= {"topology": "staged", "n": min(given["n"], 6 if slots == 1 else 5)}
+        given["density"] = (0.3, 0.6)[rng.integers(2)]
+        try:
+            result.append((seed, from_bundle(random_bundle(seed, **given))))
+        except FileError as error:
+            if "on no device" not in str(error):
+                raise
+    return result

@@ -45,6 +45,27 @@ def test_an_import_can_be_run_checked_and_exported_again(cli, msr, tmp_path):
     assert from_bundle(again).digest == from_bundle(got).digest
 
 
+def test_subgraph_calls_come_and_go_with_their_splits(cli, msr, tmp_path):
+    code, out, err = cli("import", "msr", msr, "-o", "b.json", "--problem", "calls", "--slots", 2)
+    assert code == 0, err
+    assert out.startswith("b.json: calls, 3 nodes, 1 edges, 3 devices, digest ")
+    # Two calls of each accelerator: nodes 0 and 2 on the first, node 1 on the other's second.
+    shares = [{"nodes": [0]}, {"nodes": [2]}, {"nodes": []}, {"nodes": [1]}]
+    (tmp_path / "split.json").write_text(json.dumps({"fpgas": shares}))
+    code, out, _ = cli("import", "msr-split", "split.json", "--instance", "b.json", "-o", "a.json")
+    assert (code, out.split(" on ")[0]) == (0, "a.json: valid: 0.003 s")  # 1 + 0.5 + 0.5 + 1 ms
+    assert json.loads((tmp_path / "a.json").read_text())["slot"] == [0, 1, 1]
+    code, out, _ = cli("export", "msr-split", "a.json", "--instance", "b.json")
+    written = json.loads(out)
+    assert [share["nodes"] for share in written["fpgas"]] == [[0], [2], [1], []]
+    assert written["totalLatency"] == pytest.approx(3.0)
+    code, _, err = cli("export", "msr", "b.json", "-o", "back.json")
+    assert code == 0
+    assert err.endswith(
+        "`placebench import msr --problem calls --slots 2` brings the same instance back\n"
+    )
+
+
 def test_notes_go_to_stderr(cli, tmp_path):
     (tmp_path / "net.json").write_bytes(test_msr.file(edges=[test_msr.edge(0, 1, 0)]))
     code, out, err = cli("import", "msr", "net.json", "-o", "b.json.gz")
@@ -130,10 +151,13 @@ def test_no_command_overwrites_what_it_reads(cli, msr, tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["import", "msr", "net.json", "-o", "b.json", "--slots", "2"], "`calls` is not here yet"),
         (
-            ["import", "msr", "net.json", "-o", "b.json", "--problem", "calls"],
-            "`calls` is not here",
+            ["import", "msr", "net.json", "-o", "b.json", "--slots", "2"],
+            "--slots is a rule of --problem calls",
+        ),
+        (
+            ["import", "msr", "net.json", "-o", "b.json", "--problem", "call"],
+            "no problem 'call'; the problems are throughput, latency, calls",
         ),
         (["import", "msr", "net.json", "-o", "b.json", "--problem", "x"], "no problem 'x'; the"),
         (
