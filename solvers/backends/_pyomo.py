@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import subprocess
 from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -12,16 +14,42 @@ from solvers.backends._outcome import Outcome, Task
 from solvers.model import Model
 
 
-def solve(model: Model, task: Task, solver: str, names: Mapping[str, str]) -> Outcome:
-    """Solve a model.
+ENDED = 1e-7
+"""Relative error of an optimum as solvers print it, their own tolerances with it."""
 
-    Parameters
+
+@dataclass(frozen=True)
+class Solver:
+    """A solver as Pyomo knows it.
+
+    Attributes
     ----------
-    solver : str
-        As Pyomo's ``SolverFactory`` calls it.
+    name : str
+        As ``SolverFactory`` calls it.
     names : mapping
         How the solver calls the options ``gap``, ``threads``, ``seed`` and ``tolerance``, as far
         as it has them.
+    fixed : mapping
+        More of its options.
+    executable : str or None
+        Path of the program, where it is one that is not on the search path.
+    rounding : float
+        Relative error of the bound that Pyomo reports of a search that was stopped, where it reads
+        it off a printed log; of one that ended, :data:`ENDED`.
+    least_seconds : float
+        Shortest time limit that is passed on: Pyomo takes 0 for none with some solvers.
+    """
+
+    name: str
+    names: Mapping[str, str]
+    fixed: Mapping[str, Any] = field(default_factory=dict)
+    executable: str | None = None
+    rounding: float = 0.0
+    least_seconds: float = 0.0
+
+
+def solve(model: Model, task: Task, solver: Solver) -> Outcome:
+    """Solve a model; what is found and proved is reported at the end, not on the way.
 
     Raises
     ------
@@ -30,9 +58,10 @@ def solve(model: Model, task: Task, solver: str, names: Mapping[str, str]) -> Ou
     """
     import pyomo.environ as pyo  # heavy, and not everybody has it
 
-    opt = pyo.SolverFactory(solver)
+    program = {} if solver.executable is None else {"executable": solver.executable}
+    opt = pyo.SolverFactory(solver.name, **program)
     if not opt.available(exception_flag=False):
-        raise RuntimeError(f"Pyomo finds no solver {solver!r}")
+        raise RuntimeError(f"Pyomo finds no solver {solver.name!r}")
     concrete = _convert(model, pyo, task.start)
     values = {
         "gap": task.gap,
@@ -40,32 +69,51 @@ def solve(model: Model, task: Task, solver: str, names: Mapping[str, str]) -> Ou
         "seed": task.seed % 2**31,
         "tolerance": 1e-7,
     }
-    limit = {"timelimit": max(task.seconds, 0.0)} if math.isfinite(task.seconds) else {}
-    results = opt.solve(
-        concrete,
-        load_solutions=False,
-        options={names[key]: value for key, value in values.items() if key in names},
-        **limit,
-        **({"warmstart": True} if task.start is not None and opt.warm_start_capable() else {}),
-    )
+    options = {solver.names[key]: value for key, value in values.items() if key in solver.names}
+    limit = {}
+    if math.isfinite(task.seconds):
+        limit = {"timelimit": max(task.seconds, solver.least_seconds)}
+    start = {"warmstart": True} if task.start is not None and opt.warm_start_capable() else {}
+    try:
+        results = opt.solve(
+            concrete,
+            load_solutions=False,
+            tee=task.log,
+            options={**options, **solver.fixed},
+            **limit,
+            **start,
+        )
+    except subprocess.TimeoutExpired:  # Pyomo ends a program that overruns, and keeps nothing
+        return Outcome("stopped", f"Pyomo {solver.name}: ended by Pyomo after its time limit")
+    return _outcome(model, task, solver, concrete, results, pyo)
+
+
+def _outcome(
+    model: Model, task: Task, solver: Solver, concrete: Any, results: Any, pyo: Any
+) -> Outcome:
     condition = results.solver.termination_condition
-    note = f"Pyomo {solver}: {condition}"
+    note = f"Pyomo {solver.name}: {condition}"
     kinds = pyo.TerminationCondition
     if condition == kinds.infeasible:
         return Outcome("infeasible", note)
     if condition not in (kinds.optimal, kinds.maxTimeLimit, kinds.feasible):
         raise RuntimeError(note)
-    bound = results.problem.lower_bound
     if len(results.solution):
         concrete.solutions.load_from(results)
         found = [concrete.x[j].value for j in range(len(model.cost))]
         # Pyomo leaves out a variable that stands in no row; any value of it will do.
-        task.on_solution(
-            np.array([low if v is None else v for v, low in zip(found, model.lower, strict=True)])
-        )
+        x = np.array([low if v is None else v for v, low in zip(found, model.lower, strict=True)])
+        task.on_solution(x)
+    ended = condition == kinds.optimal
+    bound = results.problem.lower_bound
     if bound is not None and math.isfinite(float(bound)):
-        task.on_bound(float(bound))
-    return Outcome("optimal" if condition == kinds.optimal else "stopped", note)
+        bound = float(bound)
+        if ended and task.gap and solver.rounding:
+            # Pyomo calls the answer's value a bound where the log does not show the gap left open.
+            bound = min(bound, bound * (1 - task.gap))
+        error = min(solver.rounding, ENDED) if ended else solver.rounding
+        task.on_bound(bound - error * abs(bound))
+    return Outcome("optimal" if ended else "stopped", note)
 
 
 def _convert(model: Model, pyo: Any, start: np.ndarray | None) -> Any:

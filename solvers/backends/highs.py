@@ -46,7 +46,7 @@ def _attempt(model: Model, task: Task, start: np.ndarray | None, seconds: float)
     highspy.Highs.resetGlobalScheduler(True)
     highs = highspy.Highs()
     options = {
-        "output_flag": False,
+        "output_flag": task.log,
         "threads": task.threads,
         "random_seed": task.seed % 2**31,
         "mip_rel_gap": task.gap,

@@ -24,7 +24,10 @@ def solve(model: Model, task: Task) -> Outcome:
     import pyscipopt  # a solver binding: heavy, and not everybody has every one
 
     scip = pyscipopt.Model()
-    scip.hideOutput()
+    if task.log:
+        scip.redirectOutput()  # through Python, or a run that is ended loses what SCIP buffers
+    else:
+        scip.hideOutput()
     scip.setParam("randomization/randomseedshift", task.seed % 2**31)
     scip.setParam("limits/gap", task.gap)
     scip.setParam("numerics/feastol", 1e-7)
