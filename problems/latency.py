@@ -68,7 +68,7 @@ def starts(instance: Instance, answer: Answer) -> np.ndarray | None:
         return None
     if answer.order is None:
         answer = dispatch(instance, answer.device)
-    after = _after(instance, answer)
+    after = successors(instance, answer)
     if after is None:
         return None
     if not ports.has_ports(instance):
@@ -79,7 +79,8 @@ def starts(instance: Instance, answer: Answer) -> np.ndarray | None:
     if answer.send is None or answer.receive is None:
         served = ports.first_come(instance, answer.device, after)
         return None if served is None else served[0]
-    return ports.in_order(instance, answer.device, after, answer.send, answer.receive)
+    start = ports.in_order(instance, answer.device, after, answer.send, answer.receive)
+    return None if start is None else start[: instance.n]
 
 
 def complete(instance: Instance, answer: Answer) -> Answer:
@@ -91,7 +92,7 @@ def complete(instance: Instance, answer: Answer) -> Answer:
         answer = dispatch(instance, answer.device)
     if not ports.has_ports(instance) or answer.send is not None or answer.receive is not None:
         return answer
-    after = _after(instance, answer)
+    after = successors(instance, answer)
     served = None if after is None else ports.first_come(instance, answer.device, after)
     if served is None:
         return answer
@@ -120,14 +121,14 @@ def sequence_of(instance: Instance, answer: Answer) -> np.ndarray | None:
 
     The order of an unlimited device carries no meaning and is not looked at.
     """
-    after = _after(instance, answer)
+    after = successors(instance, answer)
     if after is None:
         return None
     sequence: np.ndarray = _merge(after, instance.succ_ptr, instance.succ, instance.pred_ptr)
     return sequence if len(sequence) == instance.n else None
 
 
-def _after(instance: Instance, answer: Answer) -> np.ndarray | None:
+def successors(instance: Instance, answer: Answer) -> np.ndarray | None:
     """Which node every node's device runs next, shape (n,), -1 for none; None for wrong orders."""
     if answer.order is None or len(answer.order) != instance.K:
         return None

@@ -112,9 +112,10 @@ def in_order(
     send: tuple[np.ndarray, ...],
     receive: tuple[np.ndarray, ...],
 ) -> np.ndarray | None:
-    """Earliest starts of the nodes under given orders at the ports, in seconds, shape (n,).
+    """Earliest starts under given orders at the ports, in seconds, shape (n + 2 T,).
 
-    None where the lists are not all transfers of each port, or close a cycle.
+    Those of the nodes, of the transfers (`direct`) or first legs, and of the second legs. None
+    where the lists are not all transfers of each port, or close a cycle.
     """
     each = transfers(instance, device)
     next_sent = _chains(instance, each.id, each.sender, send)
@@ -296,4 +297,4 @@ def _in_order(  # type: ignore[no-untyped-def]
                 if missing[x] == 0:
                     ready[filled] = x
                     filled += 1
-    return start[:n], done
+    return start, done

@@ -1,0 +1,194 @@
+"""The CP-SAT model of :mod:`solvers.cpsat.intervals`: nodes, arrivals, memory, symmetry."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from problems import latency, ports
+from problems.bounds.headtail import heads, tails
+from problems.instance import Instance
+from solvers.cpsat import _ports
+from solvers.formulations._contract import memory_by_group
+from solvers.formulations._symmetry import leaders, successors
+
+SAFETY = 1 - 1e-12
+"""Heads and tails are rounded to nearest: lowered by this they are certainly no more."""
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """The CP-SAT model of an instance and its variables.
+
+    Attributes
+    ----------
+    model : ortools.sat.python.cp_model.CpModel
+    x : list of list
+        Literal "group g is on device k", or None where it cannot be.
+    begin : list
+        Start of every node in units.
+    duration : int64 array, shape (n, K)
+        Units; 0 where not supported.
+    moves : dict
+        Transfers by (producer, destination); none without ports.
+    """
+
+    model: Any
+    x: list[list[Any]]
+    begin: list[Any]
+    makespan: Any
+    duration: np.ndarray
+    unit: float
+    order: np.ndarray
+    moves: dict[tuple[int, int], _ports.Transfer]
+
+    def units(self, seconds: np.ndarray) -> np.ndarray:
+        """Seconds in whole units, rounded down; 0 for what is infinite."""
+        return _units(seconds, self.unit)
+
+
+def _units(seconds: np.ndarray, unit: float) -> np.ndarray:
+    finite = np.where(np.isfinite(seconds), seconds, 0.0)
+    whole: np.ndarray = np.floor(finite / unit * SAFETY).astype(np.int64)
+    return whole
+
+
+def build(instance: Instance, upper: float, model: Any, *, symmetry: bool) -> Program:
+    """Fill a CP-SAT model.
+
+    Parameters
+    ----------
+    upper : float
+        Makespan of a known answer in seconds; inf without one.
+    model : ortools.sat.python.cp_model.CpModel
+        An empty model.
+    symmetry : bool
+        Order like devices by first use along the heaviest groups.
+    """
+    n, K, group = instance.n, instance.K, instance.group
+    horizon = upper if math.isfinite(upper) else _longest(instance)
+    # Rounding loses at most a unit a node and transfer of a path: keep the sum below a part in
+    # four million, within what 64-bit propagation bears.
+    contended = ports.has_ports(instance)
+    parts = n + 2 * (min(instance.m, n * (K - 1)) if contended else n)
+    unit = horizon / 2.0 ** min(40, 22 + math.ceil(math.log2(parts + 1)))
+    end = int(horizon / unit) + 1
+
+    def units(seconds: np.ndarray) -> np.ndarray:
+        return _units(seconds, unit)
+
+    duration = units(instance.time)
+    head, tail = heads(instance), tails(instance)
+    through = head + instance.time + tail
+    possible = np.ones((int(group.max()) + 1, K), bool)
+    np.logical_and.at(possible, group, np.isfinite(instance.time))
+    if math.isfinite(upper):  # no better answer passes through such a place
+        np.logical_and.at(possible, group, through * SAFETY <= upper)
+    head, tail = units(head), units(tail)
+    x = [
+        [model.new_bool_var(f"x{g}_{k}") if possible[g, k] else None for k in range(K)]
+        for g in range(len(possible))
+    ]
+    for row in x:
+        model.add_exactly_one([literal for literal in row if literal is not None])
+    begin = [model.new_int_var(0, end, f"s{v}") for v in range(n)]
+    makespan = model.new_int_var(0, end, "makespan")
+    finish = _nodes(instance, model, x, begin, makespan, duration, head, tail)
+    _edges(instance, model, x, begin, finish, units)
+    moves = _ports.add(instance, model, x, begin, finish, end, units) if contended else {}
+    _memory(instance, model, x)
+    order = leaders(instance)
+    if symmetry:
+        for j, k in successors(instance.device_class):
+            earlier: list[Any] = []
+            for g in order.tolist():
+                if x[g][k] is not None:
+                    model.add_bool_or([*earlier, x[g][k].negated()])
+                if x[g][j] is not None:
+                    earlier.append(x[g][j])
+    model.minimize(makespan)
+    return Program(model, x, begin, makespan, duration, unit, order, moves)
+
+
+def _longest(instance: Instance) -> float:
+    """Seconds that no answer without idle time exceeds: everything one after another."""
+    time = np.where(np.isfinite(instance.time), instance.time, 0.0)
+    way = instance.link_time[latency.communication(instance)].sum(axis=2)
+    copies = instance.K if ports.has_ports(instance) else 1
+    return float(time.max(axis=1).sum() + copies * way.max(axis=(0, 1)).sum()) or 1.0
+
+
+def _nodes(
+    instance: Instance,
+    model: Any,
+    x: list[list[Any]],
+    begin: list[Any],
+    makespan: Any,
+    duration: np.ndarray,
+    head: np.ndarray,
+    tail: np.ndarray,
+) -> list[Any]:
+    """Intervals, heads and tails; returns the finish of every node as an expression."""
+    finish: list[Any] = []
+    lanes: list[list[Any]] = [[] for _ in range(instance.K)]
+    for v in range(instance.n):
+        row = x[instance.group[v]]
+        places = [(k, literal) for k, literal in enumerate(row) if literal is not None]
+        finish.append(begin[v] + sum(int(duration[v, k]) * on for k, on in places))
+        model.add(begin[v] >= sum(int(head[v, k]) * on for k, on in places))
+        model.add(makespan >= finish[v] + sum(int(tail[v, k]) * on for k, on in places))
+        for k, on in places:
+            if not instance.unlimited[k]:
+                lanes[k].append(
+                    model.new_optional_fixed_size_interval_var(
+                        begin[v], int(duration[v, k]), on, f"i{v}_{k}"
+                    )
+                )
+    for lane in lanes:
+        if len(lane) > 1:
+            model.add_no_overlap(lane)
+    return finish
+
+
+def _edges(
+    instance: Instance,
+    model: Any,
+    x: list[list[Any]],
+    begin: list[Any],
+    finish: list[Any],
+    units: Any,
+) -> None:
+    links, group = latency.communication(instance), instance.group
+    for u in range(instance.n):
+        consumers = instance.succ[instance.succ_ptr[u] : instance.succ_ptr[u + 1]]
+        way = units(instance.link_time[links, u].sum(axis=2))
+        pairs = np.argwhere(way > 0).tolist()
+        for v in consumers.tolist():
+            model.add(begin[v] >= finish[u])
+            if group[u] == group[v]:
+                continue
+            for k, to in pairs:
+                source, target = x[group[u]][k], x[group[v]][to]
+                if source is not None and target is not None:
+                    row = model.add(begin[v] >= finish[u] + int(way[k, to]))
+                    row.only_enforce_if(source, target)
+
+
+def _memory(instance: Instance, model: Any, x: list[list[Any]]) -> None:
+    size, shared, weight, reader = memory_by_group(instance)
+    total = size.sum() + shared.sum()
+    for k in range(instance.K):
+        if instance.memory[k] >= total:
+            continue
+        places = [(int(size[g]), x[g][k]) for g in range(len(x)) if x[g][k] is not None]
+        terms = [count * on for count, on in places if count]
+        for i, count in enumerate(shared.tolist()):
+            held = model.new_bool_var(f"held{i}_{k}")
+            for g in reader[weight == i].tolist():
+                if x[g][k] is not None:
+                    model.add_implication(x[g][k], held)
+            terms.append(int(count) * held)
+        model.add(sum(terms) <= int(instance.memory[k]))
