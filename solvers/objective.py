@@ -7,7 +7,7 @@ from collections.abc import Callable
 from problems import calls, latency, throughput
 from problems.answer import Answer
 from problems.instance import Instance
-from solvers import start
+from solvers import start, start_calls
 
 
 def _throughput(instance: Instance, answer: Answer) -> float | None:
@@ -32,6 +32,7 @@ VALUES: dict[str, Callable[[Instance, Answer], float | None]] = {
 STARTS: dict[str, Callable[[Instance], Answer | None]] = {
     "throughput": start.throughput_start,
     "latency": start.latency_start,
+    "calls": start_calls.calls_start,
 }
 
 
