@@ -2,8 +2,11 @@
 
 One file a digest under ``results/best_known`` of the checkout. A claim of kind `answer` names a
 stored answer that the checker accepted; one of kind `bound` names a method. The headline is
-derived, never stored: it trusts answers that were checked and bounds that anyone can recompute
-cheaply. What a solver proved within its own search is kept beside, as a claim.
+derived, never stored: it trusts answers that were checked and the suite's own bounds, which anyone
+can recompute: cheap ones are recomputed, those that search come from the store of bounds
+(:mod:`bench.bounds`) while their proofs are unchanged, and `placebench bounds INSTANCE --search
+--seconds N --fresh` finds them anew. What a solver proved within its own search is kept beside, as a
+claim.
 """
 
 from __future__ import annotations
@@ -40,8 +43,9 @@ class Claim(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaul
     limit_s, threads, suite
         Conditions of the run.
     verified_by : str
-        ``checker`` for an answer, ``recomputation`` for a bound that is cheap to recompute, empty
-        for what rests on the solver's word.
+        ``checker`` for an answer; ``recomputation`` for a bound of the suite's own that was
+        recomputed or, where it takes a search, is on file and can be; empty for what rests on the
+        solver's word.
     """
 
     kind: Literal["answer", "bound"]
@@ -185,7 +189,7 @@ def gather(
     all_: dict[str, list[Claim]] = {}
     for digest, known in (earlier or {}).items():
         ids[digest] = known.instance
-        # The theoretical bound is always computed afresh: that is its proof.
+        # The theoretical bound is always handed in afresh: that is its proof.
         all_[digest] = [c for c in known.claims if c.verified_by != "recomputation"]
     for record in records:
         ids.setdefault(record.digest, record.instance)

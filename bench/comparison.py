@@ -8,14 +8,13 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from bench import bks, environment, metrics, presets, results
+from bench import bks, bounds, environment, metrics, presets, results
 from bench.cli.units import seconds
 from bench.entries import Entry, load_method
 from bench.job import Job, run_one
 from bench.records import Record
 from bench.selection import Selected, select
 from bench.suite import refusal
-from problems.bounds.theoretical import theoretical
 from problems.catalogue import Library
 from problems.instance import Instance
 
@@ -133,7 +132,7 @@ def _instance(name: str, path: Path | None) -> Instance:
 def _headline(name: str, path: Path | None) -> bks.Headline:
     instance = _instance(name, path)
     earlier = {d: each for d, each in bks.load().items() if d == instance.digest}
-    bound = theoretical(instance).value
+    bound = bounds.load().theoretical(instance).value
     if not earlier:
         return bks.Headline("open", None, "", bound, None, "")
     return bks.headline(bks.gather([], {instance.digest: bound}, earlier)[instance.digest].claims)

@@ -182,12 +182,23 @@ def leaderboard(
 @app.command()
 def bounds(
     instance: Annotated[str, typer.Argument(help="Instance id, glob, selection or bundle file.")],
+    search: Annotated[
+        bool, typer.Option("--search", help="Run the bounds that search, too.")
+    ] = False,
+    seconds: Annotated[
+        str, typer.Option("--seconds", metavar="TIME", help="What each of these may take.")
+    ] = "60",
+    save: Annotated[
+        bool, typer.Option("--save", help="Keep the values in results/bounds.")
+    ] = False,
+    fresh: Annotated[bool, typer.Option("--fresh", help="Compute again what is on file.")] = False,
     json: Json = False,
 ) -> int:
-    """Compute the lower bounds of instances."""
-    from bench.cli import bounds
+    """Compute the lower bounds of instances: * is the best, - is not valid or not run."""
+    from bench.cli import bounds, units
 
-    return bounds.run(instance, json)
+    options = bounds.Options(search, units.seconds(seconds), save, fresh)
+    return bounds.run(instance, options, json)
 
 
 @bks_app.command("list")

@@ -2,38 +2,182 @@
 
 from __future__ import annotations
 
-from bench.cli import DONE, output
-from bench.leaderboard.words import seconds
+import sys
+from dataclasses import dataclass
+from typing import Any
+
+from bench import bounds
+from bench.cli import DONE, INTERRUPTED, output
+from bench.leaderboard.words import seconds as in_words
 from bench.selection import load, select
-from problems.bounds.theoretical import theoretical
+from problems.bounds.registry import REGISTRY, Bounder
 from problems.catalogue import Library
+from problems.instance import Instance
+
+# A search that took less of its limit than this came to its own end: more time changes nothing.
+EXHAUSTED = 0.9
+COLUMNS = {
+    "bound": "left", "value": "right", "of best": "right", "took": "right",
+    "effort": "left", "why": "fold",
+}  # fmt: skip
 
 
-def run(text: str, json: bool) -> int:
+@dataclass(frozen=True)
+class Options:
+    """What was asked for.
+
+    Attributes
+    ----------
+    search : bool
+        Also run the bounds that search, `seconds` each.
+    save, fresh : bool
+        Keep the values on file; compute what is on file again.
+    """
+
+    search: bool = False
+    seconds: float = 60.0
+    save: bool = False
+    fresh: bool = False
+
+
+def run(text: str, options: Options, json: bool) -> int:
     """Compute and print every bound of every selected instance."""
     library = Library()
-    told, rows = [], []
-    for selected in select([text], library):
-        instance = load(selected, library)
-        result = theoretical(instance)
-        for bound in result.bounds:
-            told.append(
-                {
-                    "instance": instance.id,
-                    "digest": instance.digest,
-                    "bound": bound.name,
-                    "value_s": bound.value,
-                    "seconds": bound.seconds,
-                    "note": bound.note,
-                }
-            )
-            best = "*" if bound.value == result.value else ""
-            rows.append(
-                [instance.id, bound.name, seconds(bound.value) + best, seconds(bound.seconds)]
-            )
+    selected = select([text], library)
+    if options.save:
+        output.writable(bounds.path().parent)
+    output.faults(bounds.load().faults)
+    told: list[dict[str, Any]] = []
+    progress = _Progress(len(selected), options.search)
+    code = DONE
+    try:
+        for each in selected:
+            instance = load(each, library)
+            told += of_instance(instance, options, progress)
+    except KeyboardInterrupt:
+        kept = f"kept in {bounds.path()}" if options.save else "shown"
+        progress.clear()
+        output.warn(f"placebench: interrupted; the bounds that were finished are {kept}")
+        code = INTERRUPTED
+    progress.clear()
     if json:
         output.as_json(told)
-    else:
-        columns = {"instance": "fold", "bound": "left", "value": "right", "took": "right"}
-        output.rows(columns, rows)
-    return DONE
+    elif told:
+        _table(told)
+    return code
+
+
+def _table(told: list[dict[str, Any]]) -> None:
+    """One table an instance where a line is short, else one for all: a row says everything."""
+    console = output.console()
+    if not console.is_terminal:
+        output.rows({"instance": "fold", **COLUMNS}, [[e["instance"], *_row(e)] for e in told])
+        return
+    for instance in dict.fromkeys(each["instance"] for each in told):
+        rows = [_row(each) for each in told if each["instance"] == instance]
+        output.rows(COLUMNS, rows, title=instance)
+
+
+def of_instance(instance: Instance, options: Options, progress: _Progress) -> list[dict[str, Any]]:
+    """Every registered bound of an instance as plain values, largest first, refused ones last."""
+    progress.begin(instance.id)
+    known = bounds.load().of(instance.digest)
+    valid: list[tuple[bounds.Stored, bool]] = []
+    others: list[tuple[Bounder, str]] = []
+    for entry in REGISTRY.values():
+        reason = entry.valid_for(instance)
+        stored = None if options.fresh else known.get(entry.name)
+        if reason is not None:
+            others.append((entry, reason))
+        elif stored is not None and not (options.search and _cut_short(stored, options.seconds)):
+            valid.append((stored, True))
+        elif entry.effort == "search" and not options.search:
+            others.append((entry, "not run: --search"))
+        else:
+            progress.working(entry.name)
+            found = entry(instance, options.seconds)
+            limit = options.seconds if entry.effort == "search" else 0.0
+            new = bounds.Stored(
+                entry.name, entry.version, found.value, found.seconds, limit, found.note
+            )
+            # At once: a search of many minutes is not lost to a later one that is interrupted.
+            if options.save:
+                bounds.save(instance, [new])
+            better = new if stored is None or new.value >= stored.value else stored
+            valid.append((better, better is stored))
+    valid.sort(key=lambda each: -each[0].value)
+    best = valid[0][0].value if valid else 0.0
+    progress.end(instance.id, f"{in_words(best)} {valid[0][0].name}" if valid else "no valid bound")
+    head = {"instance": instance.id, "digest": instance.digest}
+    told: list[dict[str, Any]] = [
+        {
+            **head,
+            "bound": each.name,
+            "effort": REGISTRY[each.name].effort,
+            "value_s": each.value,
+            "of_best": each.value / best if best > 0 else 1.0,
+            "theoretical": each.value == best,
+            "seconds": each.seconds,
+            "on_file": on_file,
+            "note": each.note,
+        }
+        for each, on_file in valid
+    ]
+    empty = {"value_s": None, "of_best": None, "theoretical": False, "seconds": None}
+    told += [
+        {**head, "bound": e.name, "effort": e.effort, **empty, "on_file": False, "note": reason}
+        for e, reason in others
+    ]
+    return told
+
+
+def _cut_short(stored: bounds.Stored, seconds: float) -> bool:
+    """Whether a search on file would have gone on, and may now for longer."""
+    return stored.limit_s < seconds and stored.seconds >= EXHAUSTED * stored.limit_s > 0
+
+
+def _row(each: dict[str, Any]) -> list[str]:
+    if each["value_s"] is None:
+        return [each["bound"], "-", "-", "-", each["effort"], each["note"]]
+    return [
+        each["bound"],
+        in_words(each["value_s"]) + ("*" if each["theoretical"] else ""),
+        f"{each['of_best']:.4f}",
+        "on file" if each["on_file"] else in_words(each["seconds"]),
+        each["effort"],
+        each["note"],
+    ]
+
+
+class _Progress:
+    """On stderr: one line that changes on a terminal, one line an instance elsewhere."""
+
+    def __init__(self, total: int, search: bool) -> None:
+        self._total, self._done, self._id = total, 0, ""
+        self._lively = sys.stderr.isatty()
+        self._told = total > 1 or search
+
+    def begin(self, name: str) -> None:
+        """Start with an instance."""
+        self._id = name
+        self._show(name)
+
+    def working(self, bound: str) -> None:
+        """Start with a bound of it."""
+        self._show(f"{bound} of {self._id}")
+
+    def end(self, name: str, what: str) -> None:
+        """Say what came of an instance."""
+        self._done += 1
+        if self._told and not self._lively:
+            output.warn(f"[{self._done}/{self._total}] {name}: {what}")
+
+    def clear(self) -> None:
+        """Leave the terminal as it was."""
+        if self._told and self._lively:
+            print("\r\033[K", end="", file=sys.stderr, flush=True)
+
+    def _show(self, text: str) -> None:
+        if self._told and self._lively:
+            line = f"[{self._done + 1}/{self._total}] {text}"
+            print(f"\r\033[K{line[:78]}", end="", file=sys.stderr, flush=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from bench import bks
+from bench import bks, bounds
 from bench.cli import DONE, FAILED, output
 from bench.leaderboard import gather
 from bench.leaderboard.words import seconds
@@ -25,7 +25,9 @@ def list_(texts: Sequence[str], json: bool) -> int:
     if texts:
         wanted = {s.entry.digest for s in select(texts, library) if s.entry is not None}
         claims = {digest: each for digest, each in claims.items() if digest in wanted}
-    claims = bks.gather([], {d: entries[d].lower_bound_s for d in claims if d in entries}, claims)
+    claims = bks.gather(
+        [], bounds.load().of_entries(e for d, e in entries.items() if d in claims), claims
+    )
     heads = {digest: bks.headline(each.claims) for digest, each in claims.items()}
     if json:
         output.as_json(
@@ -56,8 +58,8 @@ def update(store: Path, records: Path | None, json: bool) -> int:
     entries = {entry.digest: entry for entry in library.entries()}
     earlier = bks.load()
     mine = [record for record in source.records if record.digest in entries]
-    bounds = {digest: entry.lower_bound_s for digest, entry in entries.items()}
-    now = bks.gather(mine, bounds, earlier)
+    trusted = bounds.load().of_entries(entries.values())
+    now = bks.gather(mine, trusted, earlier)
     changes = []
     for digest, each in now.items():
         old = bks.headline(earlier[digest].claims) if digest in earlier else None

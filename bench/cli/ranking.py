@@ -7,12 +7,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from bench import bks
+from bench import bks, bounds
 from bench.cli import DONE, FAILED, UsageError, output
 from bench.leaderboard import gather, page, terminal, text, words
 from bench.leaderboard.board import Board
 from bench.selection import load, select
-from problems.bounds.theoretical import theoretical
 from problems.catalogue import Library
 from problems.files import FileError, write_atomically
 from problems.instance import Instance
@@ -52,7 +51,10 @@ def run(
             wanted.add(instance.digest)
             loaded[instance.digest] = instance
             known = known.with_(
-                instance.digest, theoretical(instance).value, instance.n, instance.K
+                instance.digest,
+                bounds.load().theoretical(instance).value,
+                instance.n,
+                instance.K,
             )
         source = replace(source, records=[r for r in source.records if r.digest in wanted])
         if not source.records:

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from bench import bks, presets, results
+from bench import bks, bounds, presets, results
 from bench.cli import DONE, FAILED, INTERRUPTED, UsageError, output, units
 from bench.cli.progress import Lively, Plain, Progress, plan_text
 from bench.cli.ranking import standings
@@ -14,7 +14,6 @@ from bench.leaderboard import gather, terminal
 from bench.records import Record, Store
 from bench.selection import load, select
 from bench.suite import run_suite
-from problems.bounds.theoretical import theoretical
 from problems.catalogue import Library
 
 SHOWN = 10
@@ -48,7 +47,7 @@ def run(
         instance = load(each, library)
         loaded.append(instance)
         if instance.digest not in known.bounds:
-            value = theoretical(instance).value
+            value = bounds.load().theoretical(instance).value
             known = known.with_(instance.digest, value, instance.n, instance.K)
     for folder in (store, *(store / name for name in ("records", "answers", "environments"))):
         output.writable(folder)

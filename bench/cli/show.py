@@ -7,11 +7,10 @@ from typing import Any
 
 import msgspec
 
-from bench import bks
+from bench import bks, bounds
 from bench.cli import DONE, output
 from bench.leaderboard.words import seconds
 from bench.selection import load, select
-from problems.bounds.theoretical import theoretical
 from problems.catalogue import Library
 from problems.single import best_single
 from problems.statistics.ideals import MOST
@@ -25,7 +24,7 @@ def run(text: str, json: bool) -> int:
     told = []
     for selected in select([text], library):
         instance = load(selected, library)
-        result = theoretical(instance)
+        result = bounds.load().theoretical(instance)
         single = best_single(instance)
         known = bks.gather(
             [],

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from bench import bks, metrics, verify
+from bench import bks, bounds, metrics, verify
 from bench.leaderboard.board import Board, build
 from bench.records import Record, Store
 from problems.catalogue import CatalogueEntry
@@ -69,7 +69,7 @@ class Known:
     def of(entries: Sequence[CatalogueEntry], claims: Mapping[str, bks.Claims]) -> Known:
         """From the catalogue and the claims on file."""
         return Known(
-            {entry.digest: entry.lower_bound_s for entry in entries},
+            bounds.load().of_entries(entries),
             {entry.digest: (entry.n, entry.devices) for entry in entries},
             claims,
         )

@@ -51,13 +51,7 @@ def load_lp(instance: Instance) -> tuple[float, str]:
     groups = groups_of(instance)
     split = isinstance(instance.rules, ThroughputRules) and instance.rules.split_phases
     time = groups.time if split else groups.time.sum(axis=0, keepdims=True)
-    simple = closed_form(instance, groups, time)
-    value, note = lagrangian(instance, groups, time, simple), "closed-form multipliers"
-    if len(groups.bytes) * len(_columns(instance, groups, time)[0]) <= LARGEST_LP:
-        solved = _multipliers(instance, groups, time)
-        better = -math.inf if solved is None else lagrangian(instance, groups, time, solved)
-        if better > value:
-            value, note = better, "Lagrangian at the LP's dual multipliers"
+    value, _, note = best_multipliers(instance, groups, time)
     return value, note
 
 
@@ -78,6 +72,26 @@ class Multipliers:
     load: np.ndarray
     memory: np.ndarray
     reader: list[np.ndarray]
+
+
+def best_multipliers(
+    instance: Instance, groups: Groups, time: np.ndarray
+) -> tuple[float, Multipliers, str]:
+    """The largest bound that is known how to prove, its multipliers, and which they are.
+
+    Parameters
+    ----------
+    time : float64 array, shape (P, G, K)
+        Seconds of each group by phase; inf where a group cannot go.
+    """
+    best = closed_form(instance, groups, time)
+    value, note = lagrangian(instance, groups, time, best), "closed-form multipliers"
+    if len(groups.bytes) * len(_columns(instance, groups, time)[0]) <= LARGEST_LP:
+        solved = _multipliers(instance, groups, time)
+        better = -math.inf if solved is None else lagrangian(instance, groups, time, solved)
+        if solved is not None and better > value:
+            best, value, note = solved, better, "Lagrangian at the LP's dual multipliers"
+    return value, best, note
 
 
 def closed_form(instance: Instance, groups: Groups, time: np.ndarray) -> Multipliers:

@@ -8,9 +8,9 @@ Declaring a bound is adding one file with a function ``(instance) -> (value, not
     def critical_path(instance):
         ...
 
-and its module to :mod:`problems.bounds.theoretical`. A bound that searches (branch and bound, column
-generation) is declared with ``effort="search"``; its function is ``(instance, seconds) -> (value,
-note)`` and returns the best bound that is proved when the seconds are over.
+and its module to :mod:`problems.bounds.theoretical`. A bound that searches (branch and bound,
+column generation) is declared with ``effort="search"``; its function is ``(instance, seconds) ->
+(value, note)`` and returns the best bound that is proved when the seconds are over.
 """
 
 from __future__ import annotations
@@ -71,6 +71,9 @@ class Bounder:
         Instance -> why the bound does not hold or says nothing there, or None.
     effort : {'cheap', 'search'}
         Polynomial and the same on every machine, or as good as the seconds it is given.
+    version : int
+        Raised whenever its values may change or its proof does: stored values of another version
+        are void.
     """
 
     name: str
@@ -79,6 +82,7 @@ class Bounder:
     rules: frozenset[str]
     refuses: Callable[[Instance], str | None] = lambda instance: None
     effort: Effort = "cheap"
+    version: int = 1
 
     def valid_for(self, instance: Instance) -> str | None:
         """Why the bound is refused for an instance; None where it holds."""
@@ -116,6 +120,7 @@ def bound(
     rules: Sequence[str],
     refuses: Callable[[Instance], str | None] = lambda instance: None,
     effort: Effort = "cheap",
+    version: int = 1,
 ) -> Callable[[Compute], Bounder]:
     """Register the decorated function as a bound; see :class:`Bounder`.
 
@@ -128,7 +133,7 @@ def bound(
     def decorate(compute: Compute) -> Bounder:
         if name in REGISTRY:
             raise ValueError(f"bound name {name!r} is taken")
-        entry = Bounder(name, compute, tuple(problems), frozenset(rules), refuses, effort)
+        entry = Bounder(name, compute, tuple(problems), frozenset(rules), refuses, effort, version)
         REGISTRY[name] = entry
         return entry
 

@@ -1,0 +1,189 @@
+"""Lower bounds on file: what took a search is kept by digest, and read instead of searched again.
+
+``results/bounds/bounds.jsonl`` of the checkout, one instance a line, sorted by digest. A value on
+file counts only while its bound is registered under the same version: a changed proof voids it.
+`placebench bounds INSTANCE --search --seconds N --fresh` computes anew what is there.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import msgspec
+
+from bench import bks
+from problems.bounds.registry import REGISTRY, Bound
+from problems.bounds.theoretical import Theoretical, theoretical
+from problems.catalogue import CatalogueEntry
+from problems.files import FileError, decode, encode, write_atomically
+from problems.instance import Instance
+
+
+class Stored(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """One bound of one instance.
+
+    Attributes
+    ----------
+    name, version : str, int
+        Of the bound in the registry.
+    value : float
+        Seconds, rounded down.
+    seconds : float
+        What it took.
+    limit_s : float
+        What it was allowed to take; 0 where it does not search.
+    note : str
+        Why it holds.
+    """
+
+    name: str
+    version: int
+    value: float
+    seconds: float
+    limit_s: float = 0.0
+    note: str = ""
+
+    def __post_init__(self) -> None:
+        # A file that anyone can edit: what is no time is no bound.
+        if not 0 <= self.value < float("inf"):
+            raise ValueError(f"{self.value} is no time in seconds")
+
+    @property
+    def current(self) -> bool:
+        """Whether the bound is still what it was."""
+        return self.name in REGISTRY and REGISTRY[self.name].version == self.version
+
+    @property
+    def bound(self) -> Bound:
+        """As the registry gives it."""
+        return Bound(self.name, self.value, self.seconds, self.note)
+
+
+class Line(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """The bounds of one instance on file."""
+
+    digest: str
+    instance: str
+    bounds: list[Stored]
+
+
+@dataclass(frozen=True)
+class Store:
+    """What is on file.
+
+    Attributes
+    ----------
+    lines : mapping of str to Line
+        By digest; only bounds of the registered versions.
+    faults : sequence of str
+        Lines that are broken, one message each with its place; they count for nothing.
+    """
+
+    lines: Mapping[str, Line] = field(default_factory=dict)
+    faults: Sequence[str] = ()
+
+    def of(self, digest: str) -> dict[str, Stored]:
+        """Name -> what is on file for an instance."""
+        line = self.lines.get(digest)
+        return {each.name: each for each in line.bounds} if line else {}
+
+    def theoretical(self, instance: Instance) -> Theoretical:
+        """The bounds of an instance: what is on file, and the other cheap ones computed now."""
+        return theoretical(
+            instance, known=[each.bound for each in self.of(instance.digest).values()]
+        )
+
+    def of_entries(self, entries: Iterable[CatalogueEntry]) -> dict[str, float]:
+        """Digest -> theoretical bound in seconds: the catalogue's, or a larger one on file."""
+        found = {entry.digest: entry.lower_bound_s for entry in entries}
+        for digest in found.keys() & self.lines.keys():
+            values = (each.value for each in self.of(digest).values())
+            found[digest] = max(found[digest], max(values, default=0.0))
+        return found
+
+
+def path() -> Path:
+    """The file."""
+    return bks.RESULTS / "bounds" / "bounds.jsonl"
+
+
+_read: dict[tuple[Path, int, int, int], Store] = {}
+
+
+def load() -> Store:
+    """Read the file; nothing is on file where there is none.
+
+    Raises
+    ------
+    FileError
+        If it is there and cannot be read.
+    """
+    place = path()
+    try:
+        found = place.stat()
+        key = (place, found.st_ino, found.st_mtime_ns, found.st_size)
+        if key not in _read:
+            _read.clear()
+            _read[key] = _parse(place.read_bytes(), place)
+        return _read[key]
+    except FileNotFoundError:
+        return Store()
+    except OSError as error:
+        raise FileError(f"{place}: cannot be read: {error.strerror}") from None
+
+
+def _parse(data: bytes, place: Path) -> Store:
+    lines: dict[str, Line] = {}
+    faults = []
+    for i, text in enumerate(data.splitlines()):
+        if not text.strip():
+            continue
+        try:
+            line = decode(text, Line, f"{place}:{i + 1}")
+        except FileError as error:
+            faults.append(str(error))
+            continue
+        current = [each for each in line.bounds if each.current]
+        lines[line.digest] = msgspec.structs.replace(line, bounds=current)
+    return Store(lines, faults)
+
+
+def save(instance: Instance, bounds: Iterable[Stored]) -> None:
+    """Add bounds of an instance; of two under one name and version the larger one stays.
+
+    The file is replaced whole, and processes wait for one another: none loses what another saved.
+    Lines that are broken are left out from then on.
+
+    Raises
+    ------
+    OSError
+        If the file cannot be written.
+    """
+    place = path()
+    with _alone(place):
+        before = load()
+        merged = before.of(instance.digest)
+        for each in bounds:
+            known = merged.get(each.name)
+            if known is None or each.value >= known.value:
+                merged[each.name] = each
+        line = Line(instance.digest, instance.id, [merged[name] for name in sorted(merged)])
+        lines = {**before.lines, instance.digest: line}
+        write_atomically(place, b"".join(encode(lines[d]) + b"\n" for d in sorted(lines)))
+
+
+@contextmanager
+def _alone(place: Path) -> Iterator[None]:
+    """Hold the folder's lock; a killed process lets go of it."""
+    place.parent.mkdir(parents=True, exist_ok=True)
+    handle = os.open(place.parent, os.O_RDONLY)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(handle)
