@@ -13,8 +13,8 @@ from problems.bounds.load_lp import load_lp
 from problems.bounds.node_bound import node
 from problems.instance import Instance
 from solvers.formulations._contract import Contracted, contract
+from solvers.formulations._positions import fitting, windows
 from solvers.formulations._symmetry import canonical, leaders, successors
-from solvers.formulations._windows import fitting, windows
 
 SAFETY = 1 - 1e-12
 """Seconds are rounded to nearest: lowered by this they are certainly no more."""

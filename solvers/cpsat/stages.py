@@ -73,7 +73,7 @@ def _solve(
         program.hint(keeper.best)
     solver = cp_model.CpSolver()
     keep_sound(solver.parameters)
-    solver.parameters.num_workers = context.threads
+    _strategy(solver.parameters, context.threads, bool(program.at))
     solver.parameters.random_seed = context.seed % 2**31
     solver.parameters.relative_gap_limit = gap
     left = context.time_left()
@@ -99,6 +99,23 @@ def _solve(
         cp_model.INFEASIBLE: "infeasible",
     }
     return words.get(status, "stopped"), note
+
+
+def _strategy(parameters: Any, threads: int, chain: bool) -> None:
+    """Choose how CP-SAT searches.
+
+    Along a chain propagation is all, and an LP at every node only slows it down. Placed freely,
+    some instances fall to propagation and some to the full LP, and none says which beforehand.
+    """
+    parameters.num_workers = threads
+    if chain and threads == 1:
+        parameters.linearization_level = 0
+        return
+    second = "quick_restart_no_lp" if chain else "max_lp"
+    parameters.subsolvers.extend(
+        ["no_lp", second, "default_lp", "quick_restart"][: max(threads, 2)]
+    )
+    parameters.interleave_search = threads == 1
 
 
 METHOD = Method(
