@@ -12,6 +12,7 @@ import pkgutil
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 from solvers.method import Method, register
 
@@ -51,6 +52,45 @@ def load(name: str) -> Method:
             import_module(f"solvers.backends.{backend}"),
         )
     )
+
+
+def formulations() -> list[str]:
+    """Names of the formulations of neutral models."""
+    return _files("formulations")
+
+
+def formulation(name: str) -> ModuleType:
+    """One of :func:`formulations`.
+
+    Raises
+    ------
+    KeyError
+        If there is no such formulation; the message lists the names.
+    """
+    return _module("formulations", name, "formulation")
+
+
+def native(name: str) -> ModuleType:
+    """A formulation that only CP-SAT takes.
+
+    Raises
+    ------
+    KeyError
+        If there is none of that name; the message lists the names.
+    """
+    return _module("cpsat", name, "formulation for CP-SAT")
+
+
+def natives() -> list[str]:
+    """Names of the formulations that only CP-SAT takes."""
+    return _files("cpsat")
+
+
+def _module(folder: str, name: str, what: str) -> ModuleType:
+    valid = _files(folder)
+    if name not in valid:
+        raise KeyError(f"no {what} {name!r}; there are {', '.join(valid)}")
+    return import_module(f"solvers.{folder}.{name.replace('-', '_')}")
 
 
 def _files(folder: str) -> list[str]:

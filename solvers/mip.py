@@ -18,6 +18,10 @@ RESERVE = 0.05, 1.0
 """What is kept of the time left for reading the answer: a share, at most so many seconds."""
 
 
+ROOM = 1 + 10 * TOLERANCE
+"""A known answer's value is an upper bound times this, or tolerance could cut off the answer."""
+
+
 def pair(name: str, formulation: ModuleType, backend: ModuleType) -> Method:
     """The method that solves `formulation` by `backend`."""
 
@@ -63,10 +67,8 @@ def solve(
     if keeper.value == 0.0:
         context.claim("optimal", 0.0, "the starting answer takes no time")
         return keeper.best
-    known = math.isfinite(keeper.value)
-    scale = keeper.value if known else _guess(instance)
-    # The bound leaves room for the tolerance, or the starting answer itself could be cut off.
-    upper = keeper.value * (1 + 10 * TOLERANCE) if known else math.inf
+    scale = keeper.value if math.isfinite(keeper.value) else guess(instance)
+    upper = keeper.value * ROOM
     model: Model = formulation.build(instance, symmetry=symmetry, upper=upper, scale=scale)
     task = Task(
         start=None if keeper.best is None else model.encode(keeper.best),
@@ -90,7 +92,7 @@ def _seconds(context: Context) -> float:
     return left - min(RESERVE[0] * left, RESERVE[1])
 
 
-def _guess(instance: Instance) -> float:
+def guess(instance: Instance) -> float:
     """Some positive number of seconds of the order of the objective."""
     least = instance.time.min(axis=1)
     return max(float(least.sum()) / instance.K, float(least.max())) or 1.0

@@ -203,10 +203,14 @@ def _is_new(name: str, shapes: Mapping[str, tuple[int, ...]]) -> None:
 
 
 def _names(shapes: Mapping[str, tuple[int, ...]]) -> list[str]:
-    """Block and index; what a block's name has besides letters and digits becomes ``_``."""
+    """Block and index; what a block's name has besides letters and digits becomes ``_``.
+
+    In LP files a name must not look like a number or an exponent.
+    """
     result: list[str] = []
     for block, shape in shapes.items():
         plain = re.sub(r"[^A-Za-z0-9]+", "_", block).strip("_")
+        plain = f"v_{plain}" if re.match(r"[eE0-9]", plain) else plain
         result += ["_".join([plain, *map(str, index)]) for index in np.ndindex(shape)]
     if len(set(result)) < len(result):
         raise ValueError(f"blocks {', '.join(shapes)} give the same name twice")

@@ -16,7 +16,7 @@ from problems.files import FileError
 
 SOLVERS = {"HiGHS": "highspy", "SCIP": "pyscipopt", "CP-SAT": "ortools.sat.python.cp_model",
            "Pyomo": "pyomo.environ"}  # fmt: skip
-EXTRAS = {"capture, rl": "torch", "cluster": "distributed", "partition": "pymetis"}
+EXTRAS = {"capture, rl": "torch", "cluster": "distributed", "partition": "pymetis", "cbc": "pulp"}
 
 
 def run(json: bool) -> int:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Optional
 import typer
 
 from bench.cli import UsageError
+from bench.cli.exporting_models import lp, mps, proto
 
 if TYPE_CHECKING:
     from problems.answer import Answer
@@ -24,6 +25,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+app.command("mps")(mps)
+app.command("lp")(lp)
+app.command("proto")(proto)
 Chosen = Annotated[
     str, typer.Argument(metavar="INSTANCE", help="Instance id or the path of a bundle.")
 ]

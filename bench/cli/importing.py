@@ -10,6 +10,7 @@ import typer
 
 from bench.cli import UsageError
 from bench.cli.import_aiconfigurator import aiconfigurator
+from bench.cli.solutions import solution
 
 app = typer.Typer(
     name="import",
@@ -21,6 +22,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command("aiconfigurator")(aiconfigurator)
+app.command("solution")(solution)
 
 
 class TimeUnit(StrEnum):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Callable, Sequence
+from typing import Any
 
 from msgspec import to_builtins
 
@@ -98,13 +100,15 @@ def _described(selected: Selected, library: Library) -> CatalogueEntry:
 
 def _entries(json: bool) -> None:
     methods = [entries.load_method(name) for name in entries.names()]
-    told = [
+    told: list[dict[str, Any]] = [
         {
             "name": m.name,
             "problems": m.problems,
             "kind": m.kind,
             "options": {name: option.default for name, option in m.options.items()},
             "default": m.name in presets.DEFAULT,
+            "needs": m.needs,
+            "missing": [each for each in m.needs if importlib.util.find_spec(each) is None],
             "source": m.source,
             "summary": m.summary,
         }
@@ -127,6 +131,10 @@ def _entries(json: bool) -> None:
         ],
     )
     output.console().print("* in the default set; -m also takes the path of a .py file")
+    for each in told:
+        if each["missing"]:
+            needs = ", ".join(each["missing"])
+            output.console().print(f"{each['name']} cannot run here: {needs} is not installed")
 
 
 def _platforms(json: bool) -> None:
