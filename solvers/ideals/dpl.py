@@ -1,0 +1,54 @@
+"""`throughput`, contiguous: the program over ideals on one linear order, whose ideals are prefixes.
+
+DPL of Tarnawski et al. 2020 (arXiv 2006.16423): the best of all chains along that order.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from problems.answer import Answer
+from problems.instance import Instance
+from solvers import start
+from solvers.ideals._lattice import OutOfTime
+from solvers.ideals._program import refuses, setting, solve_linear
+from solvers.ideals.dp import value_of
+from solvers.keeper import Keeper
+from solvers.method import Context, Method, Unsupported, options_of
+
+
+def dpl(
+    instance: Instance,
+    context: Context,
+    *,
+    order: Literal["depth-first", "by-number"] = "depth-first",
+) -> Answer | None:
+    """Dynamic program over the prefixes of one topological order."""
+    reason = refuses(instance)
+    if reason is not None:
+        raise Unsupported(reason)
+    keeper = Keeper(context, lambda answer: value_of(instance, answer))
+    for answer in (context.start, start.throughput_start(instance)):
+        if answer is not None:
+            keeper.take(answer)
+    note = f"{order} order"
+    if keeper.value != 0.0:
+        try:
+            solve_linear(setting(instance, keeper, context), order)
+        except OutOfTime:
+            note += ", out of time"
+    keeper.conclude("stopped", note)
+    return keeper.best
+
+
+METHOD = Method(
+    name="dpl",
+    run=dpl,
+    problems=("throughput",),
+    kind="heuristic",
+    source="Tarnawski et al. 2020 (arXiv 2006.16423)",
+    options=options_of(dpl),
+    warm=True,
+    refuses=refuses,
+    summary="Dynamic program over the prefixes of one topological order",
+)
