@@ -76,7 +76,7 @@ def mappings(instance: Instance) -> Iterator[np.ndarray]:
 
 def _sequence(instance: Instance) -> list[list[int]]:
     """Colocation groups in a topological order; those on a circle in one block."""
-    graph = nx.DiGraph()
+    graph: nx.DiGraph[int] = nx.DiGraph()
     graph.add_nodes_from(range(int(instance.group.max()) + 1))
     graph.add_edges_from(instance.group[instance.edges].tolist())
     whole = nx.condensation(graph)
