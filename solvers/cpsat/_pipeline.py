@@ -9,10 +9,9 @@ import numpy as np
 
 from problems import throughput
 from problems.answer import Answer
-from problems.bounds.load_lp import load_lp
-from problems.bounds.node_bound import node
 from problems.instance import Instance
 from solvers.formulations._contract import Contracted, contract
+from solvers.formulations._floor import floor
 from solvers.formulations._positions import fitting, windows
 from solvers.formulations._symmetry import canonical, leaders, successors
 
@@ -157,8 +156,7 @@ def build(instance: Instance, upper: float, model: Any, *, symmetry: bool) -> Pr
         _free(program, possible)
     _memory(program, c)
     _loads(program, c, int(horizon / unit) + 1)
-    known = max(load_lp(instance).value, node(instance).value)
-    model.add(sum(program.top) >= int(program.units(np.array(known))))
+    model.add(sum(program.top) >= int(program.units(np.array(floor(instance)))))
     model.minimize(sum(program.top))
     return program
 

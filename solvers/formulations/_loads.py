@@ -13,6 +13,7 @@ import numpy as np
 from problems.instance import Instance
 from problems.rules import ThroughputRules
 from solvers.formulations._contract import Contracted
+from solvers.formulations._floor import floor
 from solvers.model import Builder
 
 RULED_OUT = 1e6
@@ -38,6 +39,8 @@ class Slots:
         Pairs (bundle, slot). The loads of a bundle's slots together are at most `count` periods:
         one where only one of the slots can be in use. Every slot is in a bundle of count 1.
     count : float64 array, shape (bundles,)
+    behind : bool array, shape (S, S)
+        Whether the first slot certainly comes after the second in a chain.
     """
 
     device: np.ndarray
@@ -46,6 +49,7 @@ class Slots:
     bundle: np.ndarray
     member: np.ndarray
     count: np.ndarray
+    behind: np.ndarray
 
 
 class Loads:
@@ -79,6 +83,9 @@ class Loads:
         self.most = RULED_OUT * upper / scale
         phases = len(contracted.work)
         self.top = builder.variables("period", (phases,), upper=upper / scale, cost=1.0)
+        # Lowered by more than rounding, or the best answer could miss it.
+        least = builder.rows("floor", (1,), lower=floor(instance) / scale * (1 - 1e-9))
+        builder.add(least, self.top, 1.0)
         self._load_rows()
         if len(contracted.net_group):
             if instance.staged:
@@ -150,7 +157,13 @@ class Loads:
         b.add(rows, self.x[c.pin_group], -1.0)
         self.ends = np.argwhere(slots.apart)
         source, target = self.ends.T
-        self.flow = b.variables("flow", (nets, len(self.ends)), implied=True)
+        # What goes to later groups of a chain only never goes back.
+        G = len(c.supported)
+        onward = np.isin(c.net_group[c.pin_net] * G + c.pin_group, c.order @ [G, 1])
+        ahead = np.ones(nets, bool)
+        np.logical_and.at(ahead, c.pin_net, onward)
+        never = ahead[:, None] & slots.behind[source, target]
+        self.flow = b.variables("flow", (nets, len(self.ends)), upper=1.0 - never, implied=True)
         arrive = b.rows("arrive", (nets, S), lower=0.0)
         b.add(arrive, self.reach, -1.0)
         b.add(arrive, self.x[c.net_group], 1.0)

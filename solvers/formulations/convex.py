@@ -59,7 +59,7 @@ def build(
     builder, x = part.builder, part.x
     G, K = x.shape
     a, b = part.contracted.order.T
-    z = builder.variables("z", (G, K))
+    z = builder.variables("z", (G, K), implied=True)
     ahead = builder.rows("ahead", (G, K), lower=0.0)
     builder.add(ahead, z, 1.0)
     builder.add(ahead, x, -1.0)
@@ -97,8 +97,8 @@ def _order(builder: Builder, x: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.
     builder.add(either, before[k, l], 1.0)
     builder.add(either, before[l, k], 1.0)
     triples = np.array(list(combinations(range(K), 3)), np.int64).reshape(-1, 3)
-    for turn in (triples, triples[:, ::-1]):
-        rows = builder.rows(f"no cycle {turn is triples}", (len(turn),), upper=2.0)
+    for way, turn in enumerate((triples, triples[:, ::-1])):
+        rows = builder.rows(f"no cycle {way}", (len(turn),), upper=2.0)
         for i in range(3):
             builder.add(rows, before[turn[:, i], turn[:, (i + 1) % 3]], 1.0)
     k, l = np.argwhere(~np.eye(K, dtype=bool)).T  # noqa: E741

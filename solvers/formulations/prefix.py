@@ -14,6 +14,7 @@ from problems.answer import Answer
 from problems.instance import Instance
 from solvers.formulations._contract import contract
 from solvers.formulations._loads import Loads, Slots
+from solvers.formulations._positions import windows
 from solvers.model import Builder, Model
 
 PROBLEMS = ("throughput",)
@@ -45,13 +46,21 @@ def build(instance: Instance, *, symmetry: bool, upper: float, scale: float) -> 
     classes = instance.device_class if symmetry else np.arange(K)
     members = [np.flatnonzero(classes == i) for i in range(int(classes.max()) + 1)]
     C = len(members)
-    slots = _slots(instance, members, B)
+    slots, home = _slots(instance, members, B)
     builder = Builder()
-    y = builder.variables("y", (G, B - 1), integer=True)
+    earliest, latest = windows(c, upper, B)
+    before = np.arange(B - 1)
+    y = builder.variables(
+        "y",
+        (G, B - 1),
+        integer=True,
+        lower=(latest[:, None] <= before).astype(float),
+        upper=(earliest[:, None] <= before).astype(float),
+    )
     z = builder.variables("z", (B, C), integer=True, lower=float(C == 1))
-    possible = c.supported[:, slots.device].astype(float)
-    x = builder.variables("x", (G, B * C), upper=possible, implied=True)
-    by_position = x.reshape(G, B, C)
+    possible = c.supported[:, [each[0] for each in members]].astype(float)
+    by_position = builder.variables("position", (G, B, C), upper=possible[:, None], implied=True)
+    x = _places(builder, by_position, home)
 
     last = np.zeros(B)
     last[-1] = 1.0  # all groups are at the last position or before
@@ -72,6 +81,11 @@ def build(instance: Instance, *, symmetry: bool, upper: float, scale: float) -> 
         builder.add(link, z[None], -1.0)
     rules = throughput.rules_of(instance)
     loads = Loads(builder, instance, rules, c, slots, x, scale, upper)
+    if x.shape[1] < B * C:  # else the slots say it
+        work = np.minimum(c.work[:, :, [each[0] for each in members]] / scale, loads.most)
+        rows = builder.rows("position load", (len(work), B), upper=0.0)
+        builder.add(rows, loads.top[:, None], -1.0)
+        builder.add(rows[:, None, :, None], by_position[None], work[:, :, None, :])
     member = np.unique(instance.group, return_index=True)[1]
 
     def read(solution: np.ndarray) -> Answer:
@@ -99,6 +113,7 @@ def build(instance: Instance, *, symmetry: bool, upper: float, scale: float) -> 
         solution[y] = position[:, None] <= np.arange(B - 1)
         solution[z[np.arange(B), classes[at]]] = 1.0
         solution[by_position[np.arange(G), position, classes[placed]]] = 1.0
+        solution[x[np.arange(G), home[position, classes[placed]]]] = 1.0
         loads.fill(solution)
         loads.set_period(solution, throughput.loads(instance, answer.device))
         return solution
@@ -106,28 +121,60 @@ def build(instance: Instance, *, symmetry: bool, upper: float, scale: float) -> 
     return builder.build(scale, read, encode)
 
 
-def _slots(instance: Instance, members: list[np.ndarray], positions: int) -> Slots:
-    """Slot b * C + c: position b holds a device of class c.
+def _slots(
+    instance: Instance, members: list[np.ndarray], positions: int
+) -> tuple[Slots, np.ndarray]:
+    """The slots, and the slot of each position and class, int64 array of shape (B, C).
 
-    One class is in use at a position, and one position for each device of a class: bundles of
-    either kind. Without them a fractional z would let a device work at all positions at once.
+    A class has one slot a position. One class is in use at a position, and one position for each
+    device of a class: bundles of either kind. Without them a fractional z would let a device work
+    at all positions at once. On direct links, whose flows grow with the square of the slots, a
+    device without a like one is one slot, wherever it sits.
     """
     C = len(members)
+    at = np.zeros((positions, C), np.int64)
+    kind: list[int] = []
+    place: list[int] = []  # -1 for any
+    for i, each in enumerate(members):
+        wide = positions if len(each) > 1 or instance.staged else 1
+        at[:, i] = len(kind) + np.arange(positions) % wide
+        kind += [i] * wide
+        place += range(wide) if wide > 1 or positions == 1 else [-1]
+    classes, position = np.array(kind), np.array(place)
     first = np.array([each[0] for each in members])
     link = instance.wire[np.ix_(first, first)].copy()
     for i, each in enumerate(members):
         if len(each) > 1:  # all pairs inside a class have the same link
             link[i, i] = instance.wire[each[0], each[1]]
-    position = np.repeat(np.arange(positions), C)
-    apart = position[:, None] != position[None]
-    single = np.tile([len(each) == 1 for each in members], positions)
-    kind = np.tile(np.arange(C), positions)
-    apart &= ~(single[:, None] & (kind[:, None] == kind[None]))
-    slot = np.arange(len(kind))
-    bundle, count = position, np.ones(positions)
-    if C > 1:
-        bundle = np.concatenate([position, positions + kind])
-        slot = np.concatenate([slot, slot])
-        count = np.concatenate([count, [len(each) for each in members]])
-    link = np.where(apart, link[np.ix_(kind, kind)], 0)
-    return Slots(first[kind], link, apart, bundle, slot, count)
+    fixed = position >= 0
+    apart = (position[:, None] != position) | ~(fixed[:, None] & fixed)
+    single = np.array([len(each) == 1 for each in members])[classes]
+    apart &= (classes[:, None] != classes) | ~single
+    one = np.where(fixed, position, positions + classes)
+    several = np.flatnonzero(fixed)
+    bundle = np.concatenate([one, positions + classes[several]])
+    member = np.concatenate([np.arange(len(kind)), several])
+    count = np.concatenate([np.ones(positions), [len(each) for each in members]])
+    if C == 1:
+        bundle, member, count = one, np.arange(len(kind)), np.ones(positions)
+    link = np.where(apart, link[np.ix_(classes, classes)], 0)
+    behind = (position[:, None] > position) & fixed[:, None] & fixed
+    return Slots(first[classes], link, apart, bundle, member, count, behind), at
+
+
+def _places(builder: Builder, by_position: np.ndarray, at: np.ndarray) -> np.ndarray:
+    """Columns of x[g, q], shape (G, S): those of a position, or the sum over positions."""
+    G, S = len(by_position), int(at.max()) + 1
+    x = np.empty((G, S), np.int64)
+    sums = [i for i in range(at.shape[1]) if len(at) > 1 and at[0, i] == at[1, i]]
+    total = builder.variables("x", (G, len(sums)), implied=True)
+    rows = builder.rows("x", (G, len(sums)), lower=0.0, upper=0.0)
+    for i in range(at.shape[1]):
+        if i in sums:
+            j = sums.index(i)
+            x[:, at[0, i]] = total[:, j]
+            builder.add(rows[:, j], total[:, j], -1.0)
+            builder.add(rows[:, j, None], by_position[:, :, i], 1.0)
+        else:
+            x[:, at[:, i]] = by_position[:, :, i]
+    return x
