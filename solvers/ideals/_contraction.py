@@ -185,15 +185,14 @@ def _nets(instance: Instance, c: Contracted, first: np.ndarray) -> list[Net]:
         other = (first + 1) % K  # as good as any: see `refuses` of the program
         into = c.net_time[instance.wire[other, first]].T
         out = c.net_time[instance.wire[first, other]].T
-    pins: list[set[int]] = [set() for _ in c.net_group]
+    readers: list[set[int]] = [set() for _ in c.net_group]
     for net, g in zip(c.pin_net.tolist(), c.pin_group.tolist(), strict=True):
-        pins[net].add(g)
+        readers[net].add(g)
+    ends = zip(c.net_group.tolist(), c.net_phase.tolist(), readers, strict=True)
     return [
-        Net(
-            int(g), int(c.net_phase[e]), frozenset(pins[e] | {int(g)}), into[e] * pays, out[e] * pays
-        )
-        for e, g in enumerate(c.net_group)
-    ]  # fmt: skip
+        Net(g, phase, frozenset(pins | {g}), into[e] * pays, out[e] * pays)
+        for e, (g, phase, pins) in enumerate(ends)
+    ]
 
 
 def _stay(items: Items, pays: np.ndarray, upper: float) -> None:

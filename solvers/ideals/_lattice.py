@@ -57,7 +57,8 @@ def bytes_an_ideal(a: Arrays, steps: float) -> float:
     """Bytes that an ideal takes, with `steps` larger neighbours: lattice, cuts and values."""
     W = a.before.shape[1]
     table = 32.0  # four bytes a slot, an eighth of them used right after growing
-    return 8 * W + 8 + 8 + table + 8 * steps + 8 * len(a.count) * a.R + 8 * a.V + 8 * a.rate.shape[0]
+    floats = len(a.count) * a.R + a.V + len(a.rate)
+    return float(8 * W + 16 + table + 8 * steps + 8 * floats)
 
 
 def lattice(a: Arrays, most: int, in_time: Callable[[], bool]) -> Lattice:

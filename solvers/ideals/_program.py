@@ -26,6 +26,8 @@ from solvers.keeper import Keeper
 from solvers.method import Context
 
 GIB = 2.0**30
+MOST_VECTORS = 2**16
+"""Combinations of used devices: 16 devices that are all unlike."""
 FIRST_STEP = 0.02
 """The first level lies this share above the lower bound; every next step is twice as large."""
 
@@ -34,6 +36,13 @@ def refuses(instance: Instance) -> str | None:
     """Why the program cannot take the instance, or None."""
     if not throughput.rules_of(instance).contiguous:
         return "the program places chains: an instance that is not contiguous is for assign"
+    vectors = math.prod(int(count) + 1 for count in np.bincount(instance.device_class))
+    if vectors > MOST_VECTORS:
+        kinds = int(instance.device_class.max()) + 1
+        return (
+            f"{instance.K} devices of {kinds} kinds: {vectors} states an ideal, and the program"
+            f" takes up to {MOST_VECTORS}"
+        )
     if instance.staged or instance.K <= 2:
         return None
     for k in np.flatnonzero(~instance.host):
@@ -104,9 +113,7 @@ class Setting:
         """Place the nodes as a chain of items says."""
         left = [each.tolist() for each in self.members]
         device = np.array([left[c].pop(0) for c in chain.device_class])
-        position = items.positions(
-            dict(zip(a.key.tolist(), chain.position.tolist(), strict=True))
-        )
+        position = items.positions(dict(zip(a.key.tolist(), chain.position.tolist(), strict=True)))
         return Answer(device[position][self.instance.group].astype(np.int64))
 
 
@@ -177,9 +184,11 @@ def solve_levels(s: Setting, items: Items, search: Search, lower: float) -> tupl
             level = target
         value, chain = at_level(search, level, s.in_time)
         if chain is not None:
-            before = keeper.value
-            keeper.take(s.answer(items, search.a, chain))
-            return value, keeper.value < before
+            answer = s.answer(items, search.a, chain)
+            sound = keeper.value_of(answer) is not None
+            if sound:
+                keeper.take(answer)
+            return value, sound
         if level == target:
             break
         proved = level * (1 - 2 * ROUNDING)

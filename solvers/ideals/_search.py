@@ -1,9 +1,9 @@
-"""The dynamic program: the least largest load of a chain of ideals, no load above a level.
+r"""The dynamic program: the least largest load of a chain of ideals, no load above a level.
 
 A state is an ideal J and how many devices of each class are used; its value is the largest load so
-far. From J one more device takes I \\ J, for every ideal I above J that a load at the level
+far. From J one more device takes I \ J, for every ideal I above J that a load at the level
 allows. These I are visited along ascending items, so that each comes once: the last item of a set
-in topological order may always be taken out again. The transfers of I \\ J are those of the nets
+in topological order may always be taken out again. The transfers of I \ J are those of the nets
 that are cut at J and touched by it, which only grow along the way, and of the nets cut at I that
 are new since J. The former are kept incrementally, the cuts of single ideals in a table.
 """
@@ -41,7 +41,6 @@ class Chain:
         The class at each position.
     """
 
-
     value: float
     first: float
     position: np.ndarray
@@ -68,6 +67,7 @@ class Search:
             a.net_producer, a.net_into, a.net_out, a.net_receive, a.net_send, a.on_ptr, a.on,
         )  # fmt: skip
         self.remaining = _remaining(lattice.bits, a.least)
+        self.above = _closure(a.least, a.succ_ptr, a.succ)
         vectors = np.arange(a.V)[:, None]
         self.used = vectors // a.stride % (a.count + 1)
         self.capacity = (a.count - self.used) @ a.rate.T
@@ -102,7 +102,7 @@ class Search:
             at, visits = _expand(
                 at, VISITS, self.value, cap, room, self.used, self.remaining, self.cuts,
                 lattice.bits, lattice.ptr, lattice.item, lattice.target, a.work, a.supported,
-                a.count, a.stride, a.least, a.net_member, a.net_producer, a.net_into, a.net_out,
+                a.count, a.stride, a.least, self.above, a.net_member, a.net_producer, a.net_into, a.net_out,
                 a.net_receive, a.net_send, a.on_ptr, a.on, self.bytes, held, a.share_ptr, a.share,
                 a.shared_bytes, self.overlap,
             )  # fmt: skip
@@ -220,7 +220,7 @@ def _load(work, receive, send, overlap):  # type: ignore[no-untyped-def]
 @njit(cache=True)
 def _expand(  # type: ignore[no-untyped-def]
     at, budget, value, cap, room, used, remaining, cuts, bits, ptr, item, target, work, supported,
-    count, stride, least, member, producer, into, out, receive, send, on_ptr, on, held, limit,
+    count, stride, least, above, member, producer, into, out, receive, send, on_ptr, on, held, limit,
     share_ptr, share, shared_bytes, overlap,
 ):  # fmt: skip
     """Expand ideals from number `at` on until `budget` visits are spent."""
@@ -289,20 +289,33 @@ def _expand(  # type: ignore[no-untyped-def]
                 touched[0, r] = 0.0
                 # All nets cut at J are cut as long as something is missing.
                 through[0, r] = cuts[J, c, r]
-            depth = 0
+            depth, base = 0, -1
             while depth >= 0:
-                if cursor[depth] == ptr[node[depth] + 1]:
-                    v = added[depth]
-                    if v >= 0:
-                        _take_back(v, pays, missing, seen, sent, producer, on_ptr, on)
-                        for x in range(share_ptr[v], share_ptr[v + 1]):
-                            shares[share[x]] -= 1
-                    depth -= 1
-                    continue
-                s = cursor[depth]
-                cursor[depth] += 1
+                end = ptr[node[depth] + 1]
+                if base < 0:
+                    s = cursor[depth]
+                    while s < end and not _must(item[s], above, most):
+                        s += 1
+                    if s < end:
+                        cursor[depth] = end  # nothing else may be taken here
+                    else:
+                        base = depth
+                if base >= 0:
+                    if cursor[depth] == end:
+                        v = added[depth]
+                        if v >= 0:
+                            _take_back(v, pays, missing, seen, sent, producer, on_ptr, on)
+                            for x in range(share_ptr[v], share_ptr[v + 1]):
+                                shares[share[x]] -= 1
+                        depth -= 1
+                        continue
+                    s = cursor[depth]
+                    cursor[depth] += 1
                 v = item[s]
-                if v < added[depth] or not supported[v, c]:
+                if not supported[v, c]:
+                    base = max(base, 0)
+                    continue
+                if depth > base and base >= 0 and v < added[depth]:
                     continue
                 visits += 1
                 new = depth + 1
@@ -312,6 +325,7 @@ def _expand(  # type: ignore[no-untyped-def]
                     if spent[new, p] > cap[p]:
                         fits = False
                 if not fits:
+                    base = max(base, 0)
                     continue
                 for j in range(L):
                     left[new, j] = left[depth, j] - least[j, v]
@@ -358,8 +372,9 @@ def _expand(  # type: ignore[no-untyped-def]
                     _take_back(v, pays, missing, seen, sent, producer, on_ptr, on)
                     for x in range(share_ptr[v], share_ptr[v + 1]):
                         shares[share[x]] -= 1
+                    base = max(base, 0)
                     continue
-                I = target[s]
+                to_ideal = target[s]
                 wanted = True
                 for j in range(L):
                     if left[new, j] > most[j]:
@@ -368,10 +383,12 @@ def _expand(  # type: ignore[no-untyped-def]
                 if wanted:
                     for p in range(P):
                         a = p * Q
-                        got = touched[new, a] + cuts[I, c, a] - through[new, a]
+                        got = touched[new, a] + cuts[to_ideal, c, a] - through[new, a]
                         gave = 0.0
                         if Q == 2:
-                            gave = touched[new, a + 1] + cuts[I, c, a + 1] - through[new, a + 1]
+                            gave = (
+                                touched[new, a + 1] + cuts[to_ideal, c, a + 1] - through[new, a + 1]
+                            )
                         load[p] = _load(spent[new, p], got, gave, overlap)
                         if load[p] > cap[p]:
                             wanted = False
@@ -379,17 +396,48 @@ def _expand(  # type: ignore[no-untyped-def]
                     for i in range(goals):
                         to = goal[i] + stride[c]
                         worst = max(value[J, goal[i]], load[P - 1])
-                        if worst < value[I, to]:
+                        if worst < value[to_ideal, to]:
                             enough = True
                             for j in range(L):
                                 if left[new, j] > room[to, j]:
                                     enough = False
                                     break
                             if enough:
-                                value[I, to] = worst
-                node[new], cursor[new], added[new] = I, ptr[I], v
+                                value[to_ideal, to] = worst
+                node[new], cursor[new], added[new] = to_ideal, ptr[to_ideal], v
                 depth = new
     return at, visits
+
+
+@njit(cache=True)
+def _must(v, above, most):  # type: ignore[no-untyped-def]
+    """Whether what is left without item v and all after it is too much for the devices left."""
+    for j in range(len(most)):
+        if above[j, v] > most[j]:
+            return True
+    return False
+
+
+@njit(cache=True)
+def _closure(least, succ_ptr, succ):  # type: ignore[no-untyped-def]
+    """Least load of every item and all items after it, shape (L, N)."""
+    L, N = least.shape
+    result = np.zeros((L, N))
+    mark = np.full(N, -1, np.int64)
+    stack = np.zeros(N, np.int64)
+    for v in range(N):
+        depth, stack[0], mark[v] = 1, v, v
+        while depth > 0:
+            depth -= 1
+            u = stack[depth]
+            for j in range(L):
+                result[j, v] += least[j, u]
+            for x in range(succ_ptr[u], succ_ptr[u + 1]):
+                if mark[succ[x]] != v:
+                    mark[succ[x]] = v
+                    stack[depth] = succ[x]
+                    depth += 1
+    return result
 
 
 @njit(cache=True)
@@ -479,7 +527,7 @@ def _back(  # type: ignore[no-untyped-def]
     out, receive, send, held, limit, share_ptr, share, shared_bytes, overlap, Q,
 ):  # fmt: skip
     """The ideal and class before state (top, vector) with the least value; (-1, -1) without."""
-    N, P, C = work.shape
+    _, P, C = work.shape
     W = bits.shape[1]
     block, load = np.zeros(W, np.uint64), np.zeros(P)
     best, best_c, best_value = -1, -1, np.inf
