@@ -14,9 +14,7 @@ from problems.instance import Instance
 from solvers.cpsat import _ports
 from solvers.formulations._contract import memory_by_group
 from solvers.formulations._symmetry import leaders, successors
-
-SAFETY = 1 - 1e-12
-"""Heads and tails are rounded to nearest: lowered by this they are certainly no more."""
+from solvers.formulations._windows import SAFETY, serial
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +67,7 @@ def build(instance: Instance, upper: float, model: Any, *, symmetry: bool) -> Pr
         Order like devices by first use along the heaviest groups.
     """
     n, K, group = instance.n, instance.K, instance.group
-    horizon = upper if math.isfinite(upper) else _longest(instance)
+    horizon = upper if math.isfinite(upper) else serial(instance)
     # Rounding loses at most a unit a node and transfer of a path: keep the sum below a part in
     # four million, within what 64-bit propagation bears.
     contended = ports.has_ports(instance)
@@ -111,14 +109,6 @@ def build(instance: Instance, upper: float, model: Any, *, symmetry: bool) -> Pr
                     earlier.append(x[g][j])
     model.minimize(makespan)
     return Program(model, x, begin, makespan, duration, unit, order, moves)
-
-
-def _longest(instance: Instance) -> float:
-    """Seconds that no answer without idle time exceeds: everything one after another."""
-    time = np.where(np.isfinite(instance.time), instance.time, 0.0)
-    way = instance.link_time[latency.communication(instance)].sum(axis=2)
-    copies = instance.K if ports.has_ports(instance) else 1
-    return float(time.max(axis=1).sum() + copies * way.max(axis=(0, 1)).sum()) or 1.0
 
 
 def _nodes(

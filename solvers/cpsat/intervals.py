@@ -18,9 +18,10 @@ from problems.answer import Answer
 from problems.instance import Instance
 from solvers import start
 from solvers.cpsat import _ports
-from solvers.cpsat._schedule import SAFETY, Program, build
+from solvers.cpsat._schedule import Program, build
 from solvers.cpsat._sound import keep_sound
-from solvers.formulations._symmetry import canonical
+from solvers.formulations._orders import relabelled
+from solvers.formulations._windows import SAFETY
 from solvers.keeper import Keeper
 from solvers.method import Context, Method, options_of
 
@@ -96,7 +97,7 @@ def _hint(instance: Instance, program: Program, answer: Answer, symmetry: bool) 
     """Hint the answer, its starts recomputed in units."""
     answer = latency.complete(instance, answer)
     if symmetry:
-        answer = _relabelled(instance, answer, program.order)
+        answer = relabelled(instance, answer, program.order)
     begin = latency.starts(instance, answer)
     assert begin is not None
     member = np.unique(instance.group, return_index=True)[1]
@@ -109,24 +110,6 @@ def _hint(instance: Instance, program: Program, answer: Answer, symmetry: bool) 
     program.model.add_hint(program.makespan, int(latency.makespan(instance, answer) / program.unit))
     if program.moves:
         _ports.hint(instance, program.model, program.moves, answer, program.unit)
-
-
-def _relabelled(instance: Instance, answer: Answer, order: np.ndarray) -> Answer:
-    """The answer with like devices exchanged such that the symmetry rows hold."""
-    K = instance.K
-    member = np.unique(instance.group, return_index=True)[1]
-    placed = canonical(order, answer.device[member], instance.device_class)
-    to = np.full(K, -1)
-    to[answer.device[member]] = placed
-    to[to < 0] = np.setdiff1d(np.arange(K), placed)
-    back = np.argsort(to)
-    lists: dict[str, tuple[np.ndarray, ...] | None] = {}
-    for name in ("order", "send", "receive"):
-        each = getattr(answer, name)
-        if each is not None and name != "order":  # a transfer is producer * K + destination
-            each = [one - one % K + to[one % K] for one in each]
-        lists[name] = None if each is None else tuple(each[k] for k in back)
-    return Answer(to[answer.device], lists["order"], None, None, lists["send"], lists["receive"])
 
 
 METHOD = Method(

@@ -1,80 +1,89 @@
-"""Places that no answer better than a known one uses: what work before and after a group decides.
-
-With weights w_k >= 0, one a device, any set S of groups takes sum over g in S of min_k w_k p_k(g)
-at least, weighted, and b devices have b times the known period at most, weighted: the sum of the b
-largest w_k times the period. Hence what must come before a group of a chain says how many positions
-it cannot have, and what must come after it likewise.
-"""
+"""When a node can start and end in any schedule that is as good as a known one (`latency`)."""
 
 from __future__ import annotations
 
+import math
+from dataclasses import dataclass
+
 import numpy as np
 
-from problems.graph import topological_order
-from solvers.formulations._contract import Contracted
+from problems import latency, ports
+from problems.bounds.headtail import heads, tails
+from problems.instance import Instance
 
-MARGIN = 1 - 1e-9
-"""Sums of work are lowered by this before they rule something out."""
+SAFETY = 1 - 1e-12
+"""Heads and tails are rounded to nearest: lowered by this they are certainly no more."""
 
-LARGEST = 5_000
-"""Groups beyond which it is not done: memory grows with the square."""
-
-
-def fitting(c: Contracted, upper: float) -> np.ndarray:
-    """Whether a group runs on a device, alone, within `upper` seconds; bool array, shape (G, K)."""
-    result: np.ndarray = c.supported & (c.work.sum(axis=0) * MARGIN <= upper)
-    return result
+SLACK = 1e-9
 
 
-def windows(c: Contracted, upper: float, positions: int) -> tuple[np.ndarray, np.ndarray]:
-    """First and last position of each group in a chain of `positions` devices within `upper`.
+@dataclass(frozen=True, eq=False)
+class Windows:
+    """Heads, tails and what follows from them.
 
-    Returns
-    -------
-    int64 arrays, shape (G,)
-        0..positions-1; first > last where no answer is within `upper` seconds.
+    Attributes
+    ----------
+    horizon : float
+        Seconds by which all is over: the known value, or everything one after another.
+    possible : bool array, shape (G, K)
+        Whether a schedule within the horizon may have the group on the device.
+    head, tail, time : float64 arrays, shape (n, K)
+        Seconds; 0 where not possible.
+    earliest, latest : float64 arrays, shape (n,)
+        First and last start.
+    first_end, last_end : float64 arrays, shape (n,)
+        First and last finish.
     """
-    G = len(c.supported)
-    first, last = np.zeros(G, np.int64), np.full(G, positions - 1)
-    work = np.where(fitting(c, upper), c.work.sum(axis=0), np.inf)
-    if G > LARGEST or not np.isfinite(upper) or not np.isfinite(work.min(axis=1)).all():
-        return first, last
-    before = _reach(c.order, G)
-    for weight in _weights(work):
-        least = (work * weight).min(axis=1) * MARGIN
-        held = np.concatenate([[0.0], np.cumsum(np.sort(weight)[::-1])]) * upper
-        for here, position in ((before, first), (before.T, last)):
-            # Positions up to and with its own hold that much.
-            needed = np.searchsorted(held, here @ least) - 1
-            if position is first:
-                np.maximum(first, needed, out=first)
-            else:
-                np.minimum(last, positions - 1 - needed, out=last)
-    return np.maximum(first, 0), last
+
+    horizon: float
+    possible: np.ndarray
+    head: np.ndarray
+    tail: np.ndarray
+    time: np.ndarray
+    earliest: np.ndarray
+    latest: np.ndarray
+    first_end: np.ndarray
+    last_end: np.ndarray
 
 
-def _weights(work: np.ndarray) -> list[np.ndarray]:
-    """All devices alike, and by speed: least total work of a device's groups to its own."""
-    K = work.shape[1]
-    fast = np.where(np.isfinite(work), work.min(axis=1, keepdims=True), 0.0).sum(axis=0)
-    mine = np.where(np.isfinite(work), work, 0.0).sum(axis=0)
-    speed = np.divide(fast, mine, out=np.ones(K), where=mine > 0)
-    return [np.ones(K), np.maximum(speed, 1e-9)]  # 0 times the inf of what does not run is NaN
+def windows(instance: Instance, upper: float) -> Windows:
+    """Windows under a known makespan `upper` in seconds; inf without one."""
+    # A little more than is needed: windows are compared with one another after rounding.
+    horizon = (1 + SLACK) * (upper if math.isfinite(upper) else serial(instance))
+    head, tail = heads(instance) * SAFETY, tails(instance) * SAFETY
+    through = head + instance.time + tail
+    possible = np.ones((int(instance.group.max()) + 1, instance.K), bool)
+    np.logical_and.at(possible, instance.group, through * SAFETY <= horizon)
+    mine = possible[instance.group]
+    # Where a group can go nowhere there is no answer, and any window will do.
+    least = np.where(mine, [head, head + instance.time, tail, tail + instance.time], np.inf)
+    least = np.where(mine.any(axis=1), least.min(axis=2), 0.0)
+    return Windows(
+        horizon,
+        possible,
+        np.where(mine, head, 0.0),
+        np.where(mine, tail, 0.0),
+        np.where(mine, instance.time, 0.0),
+        least[0],
+        np.maximum(horizon - least[3], least[0]),
+        least[1],
+        np.maximum(horizon - least[2], least[1]),
+    )
 
 
-def _reach(order: np.ndarray, count: int) -> np.ndarray:
-    """result[g, h]: a path of `order` leads from h to g, or h is g; bool array, shape (G, G)."""
-    reach = np.eye(count, dtype=bool)
-    pairs = order[np.argsort(order[:, 1], kind="stable")]
-    before: list[list[int]] = [[] for _ in range(count)]
-    for a, b in pairs.tolist():
-        before[b].append(a)
-    # None where groups order each other in a cycle: then it takes a few passes.
-    sequence = topological_order(count, before)
-    while True:
-        known = reach.sum()
-        for b in range(count) if sequence is None else sequence:
-            if before[b]:
-                reach[b] |= reach[before[b]].any(axis=0)
-        if sequence is not None or reach.sum() == known:
-            return reach
+def serial(instance: Instance) -> float:
+    """Seconds that no answer without idle time exceeds: everything one after another."""
+    time = np.where(np.isfinite(instance.time), instance.time, 0.0)
+    way = instance.link_time[latency.communication(instance)].sum(axis=2)
+    copies = instance.K if ports.has_ports(instance) else 1
+    return float(time.max(axis=1).sum() + copies * way.max(axis=(0, 1)).sum()) or 1.0
+
+
+def reachable(instance: Instance) -> np.ndarray:
+    """Whether a path leads from u to v, bool array, shape (n, n)."""
+    result = np.zeros((instance.n, instance.n), bool)
+    for u in range(instance.n - 1, -1, -1):
+        consumers = instance.succ[instance.succ_ptr[u] : instance.succ_ptr[u + 1]]
+        result[u] = result[consumers].any(axis=0)
+        result[u, consumers] = True
+    return result
