@@ -3,9 +3,9 @@
 One file a digest under ``results/best_known`` of the checkout. A claim of kind `answer` names a
 stored answer that the checker accepted; one of kind `bound` names a method. The headline is
 derived, never stored: it trusts answers that were checked and the suite's own bounds, which anyone
-can recompute: cheap ones are recomputed, those that search come from the store of bounds
-(:mod:`bench.bounds`) while their proofs are unchanged, and `placebench bounds INSTANCE --search
---seconds N --fresh` finds them anew. What a solver proved within its own search is kept beside, as a
+can recompute: they come from the catalogue or the store of bounds (:mod:`bench.bounds`) while their
+proofs are unchanged, and `placebench bounds INSTANCE --search --seconds N --fresh` finds them anew.
+What a solver proved within its own search is kept beside, as a
 claim.
 """
 

@@ -32,6 +32,7 @@ from problems.bounds.certify import LinearProgram, multipliers, proved
 from problems.bounds.headtail import headtail
 from problems.bounds.joint_model import Joint, build, size
 from problems.bounds.load_lp import load_lp
+from problems.bounds.propagation import State
 from problems.bounds.registry import UNIT_ROUNDOFF, bound
 from problems.instance import Instance
 
@@ -67,20 +68,24 @@ def joint_lp(instance: Instance, seconds: float) -> tuple[float, str]:
     return best, f"multipliers of the joint LP with {windows} windows"
 
 
-def rounds(instance: Instance, unit: float, seconds: float) -> Iterator[tuple[float, int]]:
+def rounds(
+    instance: Instance, unit: float, seconds: float, left: State | None = None
+) -> Iterator[tuple[float, int]]:
     """Bounds in seconds, round by round, and the number of windows behind each.
 
     Parameters
     ----------
     unit : float
         A bound in seconds: what the LP is scaled by, and how far windows may reach at first.
+    left : State or None
+        What is left under some limit: the bounds then hold for schedules within it.
     """
     end = time.monotonic() + seconds
     horizon = 4.0
-    joint = build(instance, unit, horizon)
+    joint = build(instance, unit, horizon, left)
     reach, windows = 1.0, 0
-    while (left := end - time.monotonic()) > 0:
-        primal, dual = multipliers(joint.program, left)
+    while (remaining := end - time.monotonic()) > 0:
+        primal, dual = multipliers(joint.program, remaining)
         if primal is None:
             return
         value = min(proved(joint.program, dual), horizon)
@@ -88,7 +93,7 @@ def rounds(instance: Instance, unit: float, seconds: float) -> Iterator[tuple[fl
         yield unit * value * (1 - 4 * UNIT_ROUNDOFF), windows
         if value > horizon / 2:
             horizon *= 4
-            joint, windows = build(instance, unit, horizon), 0
+            joint, windows = build(instance, unit, horizon, left), 0
             continue
         reach = max(reach, value * (1 - 1e-12))
         found = _violated(joint, primal, reach)

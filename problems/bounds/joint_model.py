@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ from scipy import sparse
 from problems.bounds.allowed import Groups, groups_of
 from problems.bounds.certify import LinearProgram
 from problems.bounds.headtail import heads, tails
+from problems.bounds.propagation import State
 from problems.instance import Instance
 from problems.latency import communication
 
@@ -81,24 +82,44 @@ class _Rows:
         return LinearProgram(cost, lower, upper, matrix, right, equal)
 
 
+def renumbered(cluster: np.ndarray) -> np.ndarray:
+    """Numbers 0, 1, ... by first member, as an instance has them."""
+    first, inverse = np.unique(cluster, return_index=True, return_inverse=True)[1:]
+    return np.argsort(np.argsort(first))[inverse]
+
+
 def size(instance: Instance) -> int:
     """Columns for transfers, at most."""
     classes = int(instance.device_class.max()) + 1
     return instance.m * (classes if instance.staged else classes**2)
 
 
-def build(instance: Instance, unit: float, horizon: float) -> Joint:
-    """The LP without windows, in units of `unit` seconds; starts and L are at most `horizon`."""
+def build(instance: Instance, unit: float, horizon: float, left: State | None = None) -> Joint:
+    """The LP without windows, in units of `unit` seconds; starts and L are at most `horizon`.
+
+    Parameters
+    ----------
+    left : State or None
+        What is left under some limit: the LP then holds for schedules within it.
+    """
+    if left is not None:
+        instance = replace(instance, group=renumbered(left.cluster))
     one, count = np.unique(instance.device_class, return_index=True, return_counts=True)[1:]
     groups = groups_of(instance)
     may = groups.allowed[:, one]
+    if left is not None:
+        may = may & left.allowed[left.cluster[np.unique(instance.group, return_index=True)[1]]]
     able = may[instance.group]
 
     def in_units(values: np.ndarray) -> np.ndarray:
         return np.where(able, values[:, one], 0.0) / unit
 
     time = in_units(instance.time)
-    head, tail = ((1 - ROUNDED) * in_units(f(instance)) for f in (heads, tails))
+    if left is None:
+        head, tail = ((1 - ROUNDED) * in_units(f(instance)) for f in (heads, tails))
+    else:
+        ends = (left.head, left.tail)
+        head, tail = ((1 - ROUNDED) * np.where(able, x, 0.0) / unit for x in ends)
     (G, C), n = may.shape, instance.n
     x = np.arange(G * C).reshape(G, C)
     place, start, makespan = x[instance.group], G * C + np.arange(n), G * C + n

@@ -7,24 +7,34 @@ from dataclasses import dataclass
 
 # Imported for their entries in the registry.
 from problems.bounds import (
+    block,
+    block_position,
     critical_path,
+    destructive,
     head_tail_load,
     headtail,
     joint_lp,
     load_lp,
+    local_polytope,
     node_bound,
+    node_cut,
 )
 from problems.bounds.registry import REGISTRY, SECONDS, Bound, Effort
 from problems.instance import Instance
 
 __all__ = [
     "Theoretical",
+    "block",
+    "block_position",
     "critical_path",
+    "destructive",
     "head_tail_load",
     "headtail",
     "joint_lp",
     "load_lp",
+    "local_polytope",
     "node_bound",
+    "node_cut",
     "theoretical",
 ]
 

@@ -1,0 +1,117 @@
+import json
+
+import pytest
+
+from bench import bounds
+from problems.bounds.registry import REGISTRY, Bounder
+
+
+@pytest.fixture
+def name(library):
+    return next(entry.id for entry in library.entries() if entry.problem == "latency")
+
+
+@pytest.fixture
+def calls(monkeypatch):
+    """Every bound that searches, replaced by one that counts its calls."""
+    made = []
+    for key, entry in list(REGISTRY.items()):
+        if entry.effort == "search":
+
+            def compute(instance, seconds, key=key):
+                made.append((key, seconds))
+                return 1e-9, "searched"
+
+            new = Bounder(
+                key, compute, entry.problems, entry.rules, entry.refuses, "search", entry.version
+            )
+            monkeypatch.setitem(REGISTRY, key, new)
+    return made
+
+
+def told(cli, *arguments):
+    code, out, _ = cli("bounds", *arguments, "--json")
+    assert code == 0
+    return {each["bound"]: each for each in json.loads(out)}
+
+
+def test_prints_values_and_reasons(cli, name, calls):
+    code, out, err = cli("bounds", name)
+    assert (code, err, calls) == (0, "", [])
+    lines = out.splitlines()
+    assert lines[0].split() == [
+        "instance", "bound", "value", "of", "best", "took", "effort", "why"
+    ]  # fmt: skip
+    assert len(lines) == 1 + len(REGISTRY)
+    assert all(line.startswith(name) for line in lines[1:])
+    assert "*   1.0000" in lines[1]
+    by_bound = {line.split()[1]: line for line in lines[1:]}
+    assert set(by_bound) == set(REGISTRY)
+    assert "node bounds throughput, not latency" in by_bound["node"]
+    assert by_bound["joint-lp"].rstrip().endswith("not run: --search")
+
+
+def test_best_comes_first_and_refused_last(cli, name, calls):
+    found = list(told(cli, name).values())
+    values = [each["value_s"] for each in found]
+    valid = [value for value in values if value is not None]
+    assert valid == sorted(valid, reverse=True)
+    assert values[: len(valid)] == valid
+    assert found[0]["theoretical"]
+    assert found[0]["of_best"] == 1.0
+
+
+def test_search_saves_and_goes_on_from_there(cli, name, calls):
+    first = told(cli, name, "--search", "--seconds", "2m", "--save")
+    assert ("joint-lp", 120.0) in calls
+    assert first["joint-lp"]["note"] == "searched"
+    assert bounds.path().exists()
+    calls.clear()
+    again = told(cli, name, "--search", "--save")
+    assert not calls
+    assert again["joint-lp"]["on_file"]
+    assert told(cli, name)["joint-lp"]["value_s"] == 1e-9  # on file: no search is needed
+    told(cli, name, "--search", "--fresh")
+    assert ("joint-lp", 60.0) in calls
+
+
+def test_without_save_nothing_is_written(cli, name, calls):
+    told(cli, name, "--search")
+    assert not bounds.path().exists()
+
+
+def test_selections_tell_progress(cli, library, calls):
+    code, out, err = cli("bounds", "default")
+    assert code == 0
+    count = len(library.selection("default"))
+    assert len(err.splitlines()) == count
+    assert err.startswith(f"[1/{count}] ")
+    assert len(out.splitlines()) == 1 + count * len(REGISTRY)
+
+
+def test_an_interrupt_keeps_what_is_finished(cli, name, monkeypatch):
+    entry = REGISTRY["joint-lp"]
+
+    def stop(instance, seconds):
+        raise KeyboardInterrupt
+
+    new = Bounder("joint-lp", stop, entry.problems, entry.rules, entry.refuses, "search")
+    monkeypatch.setitem(REGISTRY, "joint-lp", new)
+    code, _, err = cli("bounds", name, "--search", "--save", "--seconds", "1")
+    assert code == 130
+    assert "are kept in" in err
+    assert "critical-path" in bounds.path().read_text()
+
+
+def test_a_damaged_line_is_told(cli, name, calls):
+    bounds.path().parent.mkdir(parents=True)
+    bounds.path().write_text("{\n")
+    code, _, err = cli("bounds", name)
+    assert code == 0
+    assert f"set aside: {bounds.path()}:1: " in err
+
+
+def test_bad_times_are_refused(cli, name):
+    code, _, err = cli("bounds", name, "--seconds", "soon")
+    assert code == 2
+    assert "'soon'" in err
