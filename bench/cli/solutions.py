@@ -123,5 +123,5 @@ def _compared(claimed: float, checked: float | None) -> str:
     if checked is None:
         return ""
     if abs(claimed - checked) <= 1e-6 * max(abs(claimed), abs(checked)):
-        return ", as the checker"
-    return f", the checker {(checked - claimed) / (abs(claimed) or 1.0):+.3%} of it"
+        return ", the checker agrees"
+    return f"; what the checker finds is {(checked - claimed) / (abs(claimed) or 1.0):+.3%} off"

@@ -95,7 +95,7 @@ def rounded(model: Model) -> Rounded:
     off += np.where(integral[column], 0.0, np.abs(exact) / 2)
     error = np.bincount(row, off, minlength=len(factor))
     # The sums above are of floats, and what they are of was: a part in 1e12 of the row's size.
-    error += np.where(whole, 0.0, 1e-12 * factor * size)
+    error = error + np.where(whole, 0.0, 1e-12 * factor * size)
     row_lower = np.ceil(model.row_lower * factor - error - NEAR)
     row_upper = np.floor(model.row_upper * factor + error + NEAR)
     # What is out of reach is so at any size.

@@ -13,7 +13,6 @@ import numpy as np
 from solvers.backends._outcome import Outcome, Task
 from solvers.model import Model
 
-
 ENDED = 1e-7
 """Relative error of an optimum as solvers print it, their own tolerances with it."""
 
@@ -96,9 +95,11 @@ def _outcome(
     kinds = pyo.TerminationCondition
     if condition == kinds.infeasible:
         return Outcome("infeasible", note)
-    if condition not in (kinds.optimal, kinds.maxTimeLimit, kinds.feasible):
+    # CBC without an incumbent hands the relaxation's solution over.
+    relaxed = condition == kinds.intermediateNonInteger
+    if not relaxed and condition not in (kinds.optimal, kinds.maxTimeLimit, kinds.feasible):
         raise RuntimeError(note)
-    if len(results.solution):
+    if len(results.solution) and not relaxed:
         concrete.solutions.load_from(results)
         found = [concrete.x[j].value for j in range(len(model.cost))]
         # Pyomo leaves out a variable that stands in no row; any value of it will do.
