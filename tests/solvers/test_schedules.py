@@ -20,6 +20,7 @@ from solvers.formulations._windows import serial
 from tests.brute_force import optimum
 from tests.solvers.runs import agrees, run
 from tests.solvers.tiny import arguments
+from tests.tiny import instance
 
 SEEDS = range(3000, 3210)
 PACKS = 6
@@ -160,3 +161,23 @@ def test_both_prove_the_tiny_ones_of_the_library(id):
     first, second = run("intervals", case), run("disjunctive@highs", case)
     assert (first.claim, second.claim) == ("optimal", "optimal")
     assert math.isclose(first.objective, second.objective, rel_tol=1e-6)
+
+
+@pytest.mark.parametrize("delay", [[1, 2, 3, 1], {(0, 1): 2.0, (0, 2): 1.0, (1, 2): 3.0}])
+@pytest.mark.parametrize("into_one", [True, False])
+def test_each_port_serves_one_at_a_time(delay, into_one):
+    """Four transfers that have to be, into one port or out of one; without it all is faster."""
+    here, there = (0, 2) if into_one else (2, 0)
+    at = [here, 1, here, 1, there, there, there, there]
+    at = at if into_one else [there, there, there, there, 2, 1, 2, 1]
+    K = 4 if isinstance(delay, list) else 3
+    times = [[1 + v % 3 if k == at[v] else None for k in range(K)] for v in range(8)]
+    edges = [(v, v + 4) for v in range(4)]
+    traits = {"payload": [2, 1, 1, 3, 0, 0, 0, 0], "delay": delay}
+    case = instance(times, edges, rules={"contention": "ports"}, **traits)
+    free = optimum(instance(times, edges, **traits)).objective
+    best = optimum(case).objective
+    assert best > free
+    for name in ("intervals", "disjunctive@highs", "disjunctive@scip"):
+        ran = run(name, case)
+        assert agrees(ran, best), (name, best, ran)
