@@ -1,0 +1,122 @@
+"""The study of :mod:`bench.proofs` as Markdown and CSV."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import pandas as pd
+
+from bench import bks
+from bench.records import Record
+
+if TYPE_CHECKING:
+    from bench.proofs import Standing
+
+
+def markdown(
+    tiers: pd.DataFrame, entries: pd.DataFrame, gains: pd.DataFrame, wrong: Sequence[str]
+) -> str:
+    """The page: what is proved by section and tier, by entry, and what the bounds are worth."""
+    lines = [
+        "# What is proved",
+        "",
+        "`gap` is the geometric mean of z/b, less 1: z the best checked answer, b the largest bound"
+        " that was computed or that an exact entry proved. One line an instance: `proofs.csv`.",
+        "",
+        *_table(
+            tiers,
+            {
+                "section": str, "tier": str, "instances": str, "answered": str, "proved": str,
+                "gap": _percent, "within": str,
+            },
+            {"within": "within 1 %"},
+        ),
+        "",
+        "## By entry",
+        "",
+        "`proved`: by the entry itself within its limit. `gap` against the best bound known, `own"
+        " gap` against its own bound; geometric means over its answers.",
+        "",
+        *_table(
+            entries,
+            {
+                "section": str, "limit_s": lambda v: f"{v:g} s", "entry": str, "runs": str,
+                "answered": str, "proved": str, "gap": _percent, "own": _percent,
+                "seconds": _seconds,
+            },
+            {"limit_s": "limit", "own": "own gap", "seconds": "mean time"},
+        ),
+        "",
+        "## By bound",
+        "",
+        "`gain` over the largest of critical path and load LP, geometric mean; a smaller bound"
+        " counts as no gain. `best`: how often no other bound is larger.",
+        "",
+        *_table(
+            gains,
+            {
+                "section": str, "bound": str, "instances": str, "gain": _percent, "best": str,
+                "seconds": _seconds, "longest": _seconds,
+            },
+            {"seconds": "median time"},
+        ),
+        "",
+        f"{len(wrong)} contradictions between a bound and a checked answer.",
+        *(f"* {line}" for line in wrong),
+    ]  # fmt: skip
+    return "\n".join(lines) + "\n"
+
+
+def _table(frame: pd.DataFrame, columns: dict[str, Any], titles: dict[str, str]) -> list[str]:
+    names = [titles.get(name, name) for name in columns]
+    words = {name for name in columns if not pd.api.types.is_numeric_dtype(frame[name])}
+    kinds = ["---" if name in words else "--:"
+             for name in columns]  # fmt: skip
+    lines = [f"| {' | '.join(names)} |", f"| {' | '.join(kinds)} |"]
+    for row in frame.to_dict("records"):
+        cells = [show(row[name]) for name, show in columns.items()]
+        lines.append(f"| {' | '.join(cells)} |")
+    return lines
+
+
+def _percent(value: float) -> str:
+    return "" if pd.isna(value) else f"{100 * value:.2f} %"
+
+
+def _seconds(value: float) -> str:
+    return "" if pd.isna(value) else f"{value:.3g} s"
+
+
+def comma_separated(found: Sequence[Standing], records: Iterable[Record]) -> str:
+    """One line an instance; three columns an entry and limit: objective, own bound, seconds."""
+    extra: dict[str, dict[str, float | None]] = {}
+    for record in records:
+        label = f"{record.entry} {record.time_limit_s:g}s"
+        extra.setdefault(record.instance, {}).update(
+            {
+                f"{label} z": record.objective,
+                f"{label} b": bks.claimed_proof(record),
+                f"{label} t": record.wall_s,
+            }
+        )
+    columns = sorted({name for each in extra.values() for name in each})
+    rows = [
+        {
+            "section": s.section,
+            "tier": s.tier,
+            "instance": s.instance,
+            "n": s.n,
+            "devices": s.devices,
+            "plain_bound_s": s.plain,
+            "bound_s": s.bound,
+            "bound_by": s.bound_by,
+            "best_s": s.best,
+            "best_by": s.best_by,
+            "gap": s.gap,
+            "status": "proven" if s.proved else "open",
+            **{name: extra.get(s.instance, {}).get(name) for name in columns},
+        }
+        for s in found
+    ]
+    return str(pd.DataFrame(rows).to_csv(index=False, float_format="%.9g", lineterminator="\n"))
