@@ -234,7 +234,7 @@ def _walk(  # type: ignore[no-untyped-def]
         device, slot, q, number, time, succ_ptr, succ, pred_ptr, pred, host, link_time, port
     )
     over = _overflow(device, node_bytes, shared_ptr, shared_node, shared_bytes, memory)
-    scale = value
+    scale = value if value > 0.0 else 1.0
     energy = value + 10 * over * scale
     found = over == 0.0
     least, best_device, best_slot = value, device.copy(), slot.copy()
@@ -247,9 +247,8 @@ def _walk(  # type: ignore[no-untyped-def]
         after = np.inf
         if changed:
             over = _overflow(device, node_bytes, shared_ptr, shared_node, shared_bytes, memory)
-            after = 10 * over * scale
-            if after - energy < 20 * warm:
-                after += _value(
+            if 10 * over * scale - energy <= 20 * warm:  # else it is hardly ever taken
+                after = 10 * over * scale + _value(
                     device, slot, q, number, time, succ_ptr, succ, pred_ptr, pred, host,
                     link_time, port,
                 )  # fmt: skip
