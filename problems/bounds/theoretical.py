@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from problems.bounds import (
     block,
     block_position,
+    calls_path,
     critical_path,
     destructive,
     head_tail_load,
@@ -26,6 +27,7 @@ __all__ = [
     "Theoretical",
     "block",
     "block_position",
+    "calls_path",
     "critical_path",
     "destructive",
     "head_tail_load",
