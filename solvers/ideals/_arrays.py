@@ -43,9 +43,9 @@ class Arrays:
         Bytes; see :class:`Items`.
     share_ptr, share : int64 arrays
         Weights of `shared_bytes` that an item reads.
-    rate : float64 array, shape (L, C)
-        Multipliers of loads: sum over items of the least rate * work is at most the load times the
-        sum of the devices' rates.
+    rate, hold : float64 arrays, shape (L, C)
+        Multipliers of loads and bytes: the sum over items of the least rate * work + hold * bytes
+        is at most the sum over devices of rate * load + hold * limit, for any multipliers.
     least : float64 array, shape (L, N)
         That least of each item.
     rate_phase : int64 array, shape (L,)
@@ -76,6 +76,7 @@ class Arrays:
     share: np.ndarray
     shared_bytes: np.ndarray
     rate: np.ndarray
+    hold: np.ndarray
     least: np.ndarray
     rate_phase: np.ndarray
 
@@ -133,7 +134,7 @@ def arrays_of(
     for t, (_, readers) in enumerate(shared):
         for g in readers:
             share[number[g]].append(t)
-    rate, least, rate_phase = _rates(items, order, count)
+    rate, hold, least, rate_phase = _multipliers(items, order, limit)
     receive = np.array([net.receive for net in items.nets]).reshape(-1, C)
     send = np.array([net.send for net in items.nets]).reshape(-1, C)
     stride = np.concatenate([[1], np.cumprod(count + 1)])
@@ -165,6 +166,7 @@ def arrays_of(
         share=_flat(share),
         shared_bytes=np.array([size for size, _ in shared], float),
         rate=rate,
+        hold=hold,
         least=least,
         rate_phase=rate_phase,
     )
@@ -194,36 +196,56 @@ def by_number(items: Items) -> list[int]:
     return [keys[i] for i in order]
 
 
-def _rates(
-    items: Items, order: list[int], count: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Multipliers by mean speed, and by the worst speed beside each class."""
-    rates: list[np.ndarray] = []
-    least: list[np.ndarray] = []
-    phases: list[int] = []
-    supported = items.supported[order]
-    for p in range(len(items.work)):
-        work = np.where(supported, items.work[p][order], np.inf)
-        finite = np.where(supported, work, 0.0)
-        fastest = np.where(supported, work.min(axis=1, keepdims=True), 0.0)
-        fastest = np.where(np.isfinite(fastest), fastest, 0.0)
-        mine = finite.sum(axis=0)
-        speed = np.where(mine > 0, fastest.sum(axis=0) / np.where(mine > 0, mine, 1.0), 1.0)
-        candidates = [speed]
-        for base in range(len(count)) if len(count) > 1 else ():
-            both = supported & (work[:, [base]] > 0) & supported[:, [base]]
-            with np.errstate(divide="ignore", invalid="ignore"):
-                ratio = np.where(both, work[:, [base]] / work, 0.0).max(axis=0, initial=0.0)
-            ratio[base] = 1.0
-            if np.isfinite(ratio).all():
-                candidates.append(ratio)
-        for rate in candidates:
-            with np.errstate(invalid="ignore"):
-                each = np.where(supported, rate * finite, np.inf).min(axis=1)
-            rates.append(rate)
-            least.append(np.where(np.isfinite(each), each, 0.0))
-            phases.append(p)
-    return np.array(rates), np.array(least), np.array(phases, np.int64)
+def _multipliers(
+    items: Items, order: list[int], limit: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Multipliers by speed and by memory; the largest sums that they give cut off the most."""
+    supported, size = items.supported[order], items.kept[order]
+    rows: list[tuple[np.ndarray, np.ndarray, np.ndarray, int]] = []
+    for p, each in enumerate(items.work):
+        work = np.where(supported, each[order], 0.0)
+
+        def add(rate: np.ndarray, hold: np.ndarray, work: np.ndarray = work, p: int = p) -> None:
+            cost = np.where(supported, rate * work + hold * size[:, None], np.inf).min(axis=1)
+            rows.append((rate, hold, np.where(np.isfinite(cost), cost, 0.0), p))
+
+        for rate in _speeds(work, supported):
+            add(rate, np.zeros(len(limit)))
+        bounded = np.isfinite(limit)
+        if len(items.work) == 1 and limit.min() < size.sum():
+            # What the bounded memories cannot hold takes time elsewhere, which the fractional
+            # knapsack spends best on items of many bytes a second.
+            for worth in (0.0,) if bounded.all() else _worths(work[:, ~bounded], size):
+                add(np.where(bounded, 0.0, worth), bounded.astype(float))
+    rate, hold, least, phase = zip(*rows, strict=True)
+    return np.array(rate), np.array(hold), np.array(least), np.array(phase, np.int64)
+
+
+def _speeds(work: np.ndarray, supported: np.ndarray) -> list[np.ndarray]:
+    """Rates by mean speed, and by the worst speed beside each class."""
+    C = work.shape[1]
+    fastest = np.where(supported, work, np.inf).min(axis=1, keepdims=True)
+    fastest = np.where(supported, np.where(np.isfinite(fastest), fastest, 0.0), 0.0)
+    mine = work.sum(axis=0)
+    result = [np.where(mine > 0, fastest.sum(axis=0) / np.where(mine > 0, mine, 1.0), 1.0)]
+    for base in range(C) if C > 1 else ():
+        both = supported & (work[:, [base]] > 0) & supported[:, [base]]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            ratio = np.where(both, work[:, [base]] / work, 0.0).max(axis=0, initial=0.0)
+        ratio[base] = 1.0
+        if np.isfinite(ratio).all():
+            result.append(ratio)
+    return result
+
+
+def _worths(work: np.ndarray, size: np.ndarray) -> list[float]:
+    """A few prices of a second in bytes: quantiles of bytes a second over the items."""
+    least = work.min(axis=1)
+    some = (least > 0) & (size > 0)
+    if not some.any():
+        return []
+    worths = np.quantile(size[some] / least[some], [0.3, 0.6, 0.8, 0.9])
+    return sorted(set(map(float, worths)))
 
 
 def _pointer(lists: list[list[int]]) -> np.ndarray:

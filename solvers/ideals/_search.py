@@ -70,7 +70,9 @@ class Search:
         self.above = _closure(a.least, a.succ_ptr, a.succ)
         vectors = np.arange(a.V)[:, None]
         self.used = vectors // a.stride % (a.count + 1)
-        self.capacity = (a.count - self.used) @ a.rate.T
+        free = a.count - self.used
+        self.capacity = free @ a.rate.T
+        self.memory = free @ np.where(a.hold > 0, a.hold * np.where(a.hold > 0, a.limit, 0), 0).T
         self.value = np.zeros((0, a.V))
 
     def run(self, cap: np.ndarray, in_time: Callable[[], bool]) -> Chain | None:
@@ -92,7 +94,7 @@ class Search:
             self.value = np.empty((lattice.I, a.V))
         self.value.fill(np.inf)
         self.value[0, 0] = 0.0
-        room = self.capacity * cap[a.rate_phase] * (1 + ROUNDING)
+        room = (self.capacity * cap[a.rate_phase] + self.memory) * (1 + ROUNDING)
         room += ROUNDING * a.least.sum(axis=1)
         held = a.limit
         at = 0
@@ -102,9 +104,9 @@ class Search:
             at, visits = _expand(
                 at, VISITS, self.value, cap, room, self.used, self.remaining, self.cuts,
                 lattice.bits, lattice.ptr, lattice.item, lattice.target, a.work, a.supported,
-                a.count, a.stride, a.least, self.above, a.net_member, a.net_producer, a.net_into, a.net_out,
-                a.net_receive, a.net_send, a.on_ptr, a.on, self.bytes, held, a.share_ptr, a.share,
-                a.shared_bytes, self.overlap,
+                a.count, a.stride, a.least, self.above, a.net_member, a.net_producer, a.net_into,
+                a.net_out, a.net_receive, a.net_send, a.on_ptr, a.on, self.bytes, held, a.share_ptr,
+                a.share, a.shared_bytes, self.overlap,
             )  # fmt: skip
             self.visits += visits
         if not np.isfinite(self.value[-1]).any():
@@ -220,8 +222,8 @@ def _load(work, receive, send, overlap):  # type: ignore[no-untyped-def]
 @njit(cache=True)
 def _expand(  # type: ignore[no-untyped-def]
     at, budget, value, cap, room, used, remaining, cuts, bits, ptr, item, target, work, supported,
-    count, stride, least, above, member, producer, into, out, receive, send, on_ptr, on, held, limit,
-    share_ptr, share, shared_bytes, overlap,
+    count, stride, least, above, member, producer, into, out, receive, send, on_ptr, on, held,
+    limit, share_ptr, share, shared_bytes, overlap,
 ):  # fmt: skip
     """Expand ideals from number `at` on until `budget` visits are spent."""
     N, P, C = work.shape
@@ -412,10 +414,10 @@ def _expand(  # type: ignore[no-untyped-def]
 @njit(cache=True)
 def _must(v, above, most):  # type: ignore[no-untyped-def]
     """Whether what is left without item v and all after it is too much for the devices left."""
+    result = False
     for j in range(len(most)):
-        if above[j, v] > most[j]:
-            return True
-    return False
+        result |= above[j, v] > most[j]
+    return result
 
 
 @njit(cache=True)
