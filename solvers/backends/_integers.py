@@ -16,7 +16,7 @@ from solvers.model import Model
 
 BITS = 40
 """Size of a row's activity in units of its row, in bits: CP-SAT computes in 64, with sums."""
-GRIDS = (30, 24, 18, 12)
+GRIDS = (30, 26, 22, 20, 18, 12)
 """Bits of a continuous variable's range that are tried, finest first."""
 LARGE = 2.0**60
 PASSES = 5

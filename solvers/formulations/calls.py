@@ -98,8 +98,8 @@ class _Slots:
         allowed = supported[instance.group][:, self.on]
         self.x = builder.variables("x", (n, S), upper=allowed, integer=True)
         feeds = (np.diff(instance.succ_ptr) > 0)[:, None] & np.ones(S, bool)
-        self.into = builder.variables("in", (n, S), upper=feeds)
-        self.out = builder.variables("out", (n, S), upper=feeds)
+        self.into = builder.variables("in", (n, S), upper=feeds, implied=True)
+        self.out = builder.variables("out", (n, S), upper=feeds, implied=True)
         self.start = builder.variables("start", (S,), upper=self.most)
         self.finish = builder.variables("finish", (S,), upper=self.most)
         self.latency = builder.variables("latency", (n,), upper=self.most)
