@@ -1,4 +1,4 @@
-"""Greedy construction: by load (`throughput`) or by earliest finish time (`latency`)."""
+"""Greedy construction: by load (`throughput`), earliest finish (`latency`) or fill (`calls`)."""
 
 from __future__ import annotations
 
@@ -15,16 +15,19 @@ from heuristics.shared.space import Space
 from problems.answer import Answer
 from problems.instance import Instance
 from solvers.method import Context, method
+from solvers.start_calls import mappings
 
 
-@method(problems=["throughput", "latency"], source="this suite", warm=True)
+@method(problems=["throughput", "latency", "calls"], source="this suite", warm=True)
 def greedy(instance: Instance, context: Context) -> Answer | None:
-    """Topological first-fit by load (throughput) or by earliest finish time (latency).
+    """Topological first-fit by load (throughput), by earliest finish (latency), by fill (calls).
 
     Throughput: colocation groups in topological order, each to the device that keeps the period
     least, and chunks along that order with the least load target; both over several orders of the
     devices, the better one counts. Latency: nodes in topological order, each to the device on which
-    it finishes first, without insertion.
+    it finishes first, without insertion. Calls: accelerators filled one after another along a
+    topological order, up to their memory and up to shares of it, the rest on a host (the greedy
+    baseline of Tarnawski et al. 2020).
     """
     best = Best(instance, context)
     space = space_.build(instance)
@@ -35,6 +38,10 @@ def greedy(instance: Instance, context: Context) -> Answer | None:
 
 def construct(instance: Instance, space: Space, best: Best) -> None:
     """Offer all greedy answers of an instance."""
+    if instance.problem == "calls":
+        for device in mappings(instance):
+            best.offer_device(device)
+        return
     if instance.problem == "latency":
         # Node numbers are topological: falling priorities keep them in order.
         offer_schedule(instance, space, best, -np.arange(instance.n, dtype=float), insertion=False)

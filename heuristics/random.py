@@ -23,13 +23,13 @@ from solvers.method import Context, method
 RESTARTS = 1_000
 
 
-@method(problems=["throughput", "latency"], source="this suite", warm=True)
+@method(problems=["throughput", "latency", "calls"], source="this suite", warm=True)
 def random(instance: Instance, context: Context, *, restarts: int = 0) -> Answer | None:
     """Random feasible placements, the best of `restarts` (0: until time is up).
 
     Free: colocation groups in random order on random devices that still hold them. Contiguous:
     random cuts of a random topological order on devices in random order. Latency: a random
-    topological sequence besides.
+    topological sequence besides. Calls: cut by dispatch.
     """
     best = Best(instance, context)
     space = space_.build(instance)
@@ -43,7 +43,11 @@ def random(instance: Instance, context: Context, *, restarts: int = 0) -> Answer
         if instance.problem == "throughput":
             if _draw(space, state, stream) and state_.period(space, state) < best.value:
                 best.offer_device(state.place[space.unit])
-        elif _draw(space, state, stream):
+        elif not _draw(space, state, stream):
+            continue
+        elif instance.problem == "calls":
+            best.offer_device(state.place[space.unit])
+        else:
             _offer_sequence(instance, space, state, stream, best)
     return best.answer
 

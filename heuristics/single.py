@@ -10,7 +10,7 @@ from problems.instance import Instance
 from solvers.method import Context, method
 
 
-@method(problems=["throughput", "latency"], source="this suite", warm=True)
+@method(problems=["throughput", "latency", "calls"], source="this suite", warm=True)
 def single(instance: Instance, context: Context) -> Answer | None:
     """The best single device, or a first fit where no device takes the whole graph.
 

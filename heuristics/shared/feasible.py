@@ -17,6 +17,7 @@ from heuristics.shared.space import Space, topological
 from problems.instance import Instance
 from problems.single import best_single
 from solvers.method import Context
+from solvers.start_calls import calls_start
 
 # Placements tried: in the first attempt, in one attempt at most, and in all.
 FIRST, STEP, ALL = 20_000, 200_000, 10_000_000
@@ -26,7 +27,8 @@ _FOUND, _NONE, _OUT = 1, 0, -1
 def baseline(instance: Instance, space: Space, context: Context, best: Best) -> bool:
     """Offer the best single device or, without one, a first fit; False where neither is found.
 
-    A start given with the context is offered as well.
+    A start given with the context is offered as well. Under `calls` a first fit may need more slots
+    than there are; a short walk then looks for an answer, and may miss one.
     """
     best.offer(context.start)
     single = best_single(instance)
@@ -35,6 +37,9 @@ def baseline(instance: Instance, space: Space, context: Context, best: Best) -> 
         place = first_fit(space, context)
         if place is not None:
             best.offer_device(place[space.unit])
+    if best.answer is None and instance.problem == "calls":
+        # A placement may cut into more calls than there are slots: walk to one that does not.
+        best.offer(calls_start(instance))
     return best.answer is not None
 
 
