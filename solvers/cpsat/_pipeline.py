@@ -87,6 +87,7 @@ class Program:
             placed, rank = _in_order(placed, rank, self.classes)
         elif self.symmetry:
             placed = canonical(self.order, placed, instance.device_class)
+        self.model.clear_hints()
         known: dict[int, bool] = {}
 
         def put(rows: list[list[Any]], chosen: np.ndarray) -> None:

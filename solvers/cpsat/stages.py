@@ -7,12 +7,13 @@ of the instance, and its answers are re-evaluated in exact arithmetic. Placement
 from __future__ import annotations
 
 import math
-from typing import Any, Literal
+from typing import Any
 
 from problems import throughput
 from problems.answer import Answer
 from problems.instance import Instance
 from solvers import objective
+from solvers.backends._outcome import Status
 from solvers.cpsat._pipeline import SAFETY, Program, build
 from solvers.cpsat._sound import keep_sound
 from solvers.keeper import Keeper
@@ -22,6 +23,9 @@ __all__ = ["METHOD", "build", "stages"]
 
 ROUNDS = 3
 """Times that a model is built: units follow the best answer, which may turn out much better."""
+
+FIRST = 0.15, 5.0
+"""What a first run on one strategy may take: a share of the time, at most so many seconds."""
 
 LARGEST = 3_000_000
 """Literals beyond which the model takes minutes to build."""
@@ -55,7 +59,12 @@ def stages(
     for _ in range(ROUNDS):
         known = keeper.value
         program = build(instance, known, cp_model.CpModel(), symmetry=symmetry)
-        status, note = _solve(program, context, keeper, gap)
+        status: Status = "stopped"
+        note = ""
+        # Two strategies where neither is best, see _strategy.
+        for first in (True, False) if context.threads == 1 and not program.at else (False,):
+            if status == "stopped":
+                status, note = _solve(program, context, keeper, gap, first)
         # Proved in units, not in seconds: once more in the finer units of the answer found.
         if status != "optimal" or keeper.proved(gap) or not keeper.value < known:
             break
@@ -64,21 +73,24 @@ def stages(
 
 
 def _solve(
-    program: Program, context: Context, keeper: Keeper, gap: float
-) -> tuple[Literal["optimal", "infeasible", "stopped"], str]:
+    program: Program, context: Context, keeper: Keeper, gap: float, first: bool
+) -> tuple[Status, str]:
     """Run CP-SAT; how it ended, in our words and in its own."""
     from ortools.sat.python import cp_model  # heavy: out of start-up
 
+    left = context.time_left()
+    left -= min(0.05 * left, 1.0)
+    if first:
+        left = min(FIRST[0] * left, FIRST[1])
     if keeper.best is not None:
         program.hint(keeper.best)
     solver = cp_model.CpSolver()
     keep_sound(solver.parameters)
-    _strategy(solver.parameters, context.threads, bool(program.at))
+    _strategy(solver.parameters, context.threads, bool(program.at), first)
     solver.parameters.random_seed = context.seed % 2**31
     solver.parameters.relative_gap_limit = gap
-    left = context.time_left()
     if math.isfinite(left):
-        solver.parameters.max_time_in_seconds = max(left - min(0.05 * left, 1.0), 0.01)
+        solver.parameters.max_time_in_seconds = max(left, 0.01)
     seconds = program.unit * SAFETY
     solver.best_bound_callback = lambda bound: keeper.bound_by(bound * seconds)
 
@@ -94,27 +106,27 @@ def _solve(
         keeper.take(program.read(solver.value))
     if status != cp_model.INFEASIBLE:
         keeper.bound_by(solver.best_objective_bound * seconds)
-    words: dict[Any, Literal["optimal", "infeasible"]] = {
+    words: dict[Any, Status] = {
         cp_model.OPTIMAL: "optimal",
         cp_model.INFEASIBLE: "infeasible",
     }
     return words.get(status, "stopped"), note
 
 
-def _strategy(parameters: Any, threads: int, chain: bool) -> None:
+def _strategy(parameters: Any, threads: int, chain: bool, first: bool) -> None:
     """Choose how CP-SAT searches.
 
     Along a chain propagation is all, and an LP at every node only slows it down. Placed freely,
-    some instances fall to propagation and some to the full LP, and none says which beforehand.
+    some instances fall to the full LP at once and some to propagation, and none says which
+    beforehand: a short run with the LP, then both by turns.
     """
     parameters.num_workers = threads
-    if chain and threads == 1:
-        parameters.linearization_level = 0
+    if threads == 1 and (chain or first):
+        parameters.linearization_level = 0 if chain else 2
         return
     second = "quick_restart_no_lp" if chain else "max_lp"
-    parameters.subsolvers.extend(
-        ["no_lp", second, "default_lp", "quick_restart"][: max(threads, 2)]
-    )
+    names = ["no_lp", second, "default_lp", "quick_restart"]
+    parameters.subsolvers.extend(names[: max(threads, 2)])
     parameters.interleave_search = threads == 1
 
 

@@ -38,7 +38,7 @@ SMALL = [
     "unet:operator/edge/throughput",
     "vgg16:operator/server/throughput[contiguous]",
 ]
-"""All of n < 50 but those that take some solver longer than seconds, and one of n = 68."""
+"""All of n < 50 but two that take some solver longer than seconds, and one of n = 68."""
 
 
 @pytest.mark.parametrize("pack", range(PACKS))
@@ -46,7 +46,8 @@ def test_equals_brute_force(pack):
     for seed, instance in instances("throughput", SEEDS)[pack::PACKS]:
         best = optimum(instance).objective
         chain = instance.rules.contiguous
-        for name in ("stages", *(("convex@highs", "prefix@highs") if chain else ())):
+        others = ("convex@highs", "prefix@highs")[: 1 + (seed % 4 == 0)] if chain else ()
+        for name in ("stages", *others):
             ran = run(name, instance, symmetry=seed % 3 > 0)
             assert agrees(ran, best), (name, seed, best, ran)
 
@@ -55,7 +56,9 @@ def test_equals_brute_force(pack):
 def test_formulations_agree_on_the_library(name):
     instance = Library().load(name)
     chain = instance.rules.contiguous
-    entries = ["prefix@highs", "convex@highs", "stages"] if chain else ["assign@highs", "stages"]
+    entries = ["prefix@highs", "stages"] if chain else ["assign@highs", "stages"]
+    if chain and instance.n < 20:  # beyond, the published form takes its time
+        entries.append("convex@highs")
     found = {entry: run(entry, instance) for entry in entries}
     assert {ran.claim for ran in found.values()} == {"optimal"}
     values = [ran.objective for ran in found.values()]
