@@ -38,6 +38,8 @@ class Program:
         `contiguous` with unlike devices: literal "device k is at position b"; empty otherwise.
     top : list
         Largest load of each phase in units.
+    floor : float
+        A cheap lower bound in seconds.
     classes : int64 array, shape (K,)
         Which devices are interchangeable in the model.
     order : int64 array
@@ -51,6 +53,7 @@ class Program:
         self.at: list[list[Any]] = []
         self.seat: list[list[Any]] = []
         self.top: list[Any] = []
+        self.floor = 0.0
         self.order = leaders(instance)
         self._implied: list[tuple[Any, list[list[Any]]]] = []
 
@@ -157,7 +160,8 @@ def build(instance: Instance, upper: float, model: Any, *, symmetry: bool) -> Pr
         _free(program, possible)
     _memory(program, c)
     _loads(program, c, int(horizon / unit) + 1)
-    model.add(sum(program.top) >= int(program.units(np.array(floor(instance)))))
+    program.floor = floor(instance)
+    model.add(sum(program.top) >= int(program.units(np.array(program.floor))))
     model.minimize(sum(program.top))
     return program
 

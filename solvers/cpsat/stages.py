@@ -59,6 +59,7 @@ def stages(
     for _ in range(ROUNDS):
         known = keeper.value
         program = build(instance, known, cp_model.CpModel(), symmetry=symmetry)
+        keeper.bound_by(program.floor)  # a large model may end before CP-SAT bounds anything
         status: Status = "stopped"
         note = ""
         # Two strategies where neither is best, see _strategy.
