@@ -17,7 +17,8 @@ SLOTS = 6
 """Slots an accelerator that the search uses at most."""
 WORK = 20_000_000
 """Nodes, edges and slots that the search passes over: some tenths of a second."""
-STEPS = 100, 60_000
+STEPS = 1_000, 400
+"""Steps of the search: at least, and at most for every node."""
 LEVELS = 8
 HOT, COLD = 0.05, 0.0005
 """Temperatures as shares of the value at the start."""
@@ -97,7 +98,7 @@ def anneal(instance: Instance, answer: Answer, rng: np.random.Generator) -> Answ
     assert whole.slot is not None
     q = min(calls.most_slots(instance), max(SLOTS, int(whole.slot.max()) + 1))
     cost = instance.n + instance.m + len(accelerators) * q
-    steps = int(min(max(WORK // cost, STEPS[0]), STEPS[1]))
+    steps = int(max(STEPS[0], min(WORK // cost, STEPS[1] * instance.n)))
     order = np.argsort(instance.group, kind="stable")
     ptr = np.searchsorted(instance.group[order], np.arange(int(instance.group.max()) + 2))
     found, device, slot = _walk(
