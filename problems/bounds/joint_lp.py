@@ -103,6 +103,28 @@ def rounds(
         joint = replace(joint, program=_with(joint, found))
 
 
+def prices(instance: Instance, seconds: float) -> np.ndarray:
+    """Seconds that a byte on each device is worth in the joint LP, shape (K,); none is negative."""
+    unit = max(headtail(instance).value, 0.0)
+    if not instance.unlimited.all():
+        unit = max(unit, load_lp(instance).value)
+    result = np.zeros(instance.K)
+    if unit <= 0:
+        return result
+    joint = build(instance, unit, 4.0)
+    primal, dual = multipliers(joint.program, seconds)
+    if primal is not None and primal[joint.makespan] > 3.9:
+        joint = build(instance, unit, 4.0 * 16)
+        primal, dual = multipliers(joint.program, seconds)
+    if primal is None:
+        return result
+    for k, c in enumerate(instance.device_class.tolist()):
+        row = joint.memory_row[c]
+        if row >= 0:
+            result[k] = unit * max(0.0, float(dual[row])) / max(float(instance.memory[k]), 1.0)
+    return result
+
+
 def _violated(joint: Joint, primal: np.ndarray, reach: float) -> list[tuple[int, float, float]]:
     """The windows (class, r, q) of a grid that a solution violates most, r + q <= reach."""
     makespan = primal[joint.makespan]

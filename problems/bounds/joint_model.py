@@ -37,6 +37,8 @@ class Joint:
     count : int64 array, shape (C,)
         Devices of a class.
     limited : bool array, shape (C,)
+    memory_row : int64 array, shape (C,)
+        Row of a class's memory; -1 without a limit.
     """
 
     program: LinearProgram
@@ -48,6 +50,7 @@ class Joint:
     tail: np.ndarray
     count: np.ndarray
     limited: np.ndarray
+    memory_row: np.ndarray
 
 
 class _Rows:
@@ -138,12 +141,15 @@ def build(instance: Instance, unit: float, horizon: float, left: State | None = 
     limited = ~instance.unlimited[one]
     for c in np.flatnonzero(limited):
         rows.add(1, (0, place[:, c], -time[:, c]), (0, makespan, count[c]))
-    upper += _memory(instance.memory[one], count, groups, x, rows, makespan + 1 + len(columns))
+    held, memory_row = _memory(
+        instance.memory[one], count, groups, x, rows, makespan + 1 + len(columns)
+    )
+    upper += held
     top = np.concatenate(upper)
     cost = np.zeros(len(top))
     cost[makespan] = 1.0
     program = rows.program(cost, np.zeros(len(top)), top)
-    return Joint(program, place, makespan, able, time, head, tail, count, limited)
+    return Joint(program, place, makespan, able, time, head, tail, count, limited, memory_row)
 
 
 def _pairs(instance: Instance) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -208,8 +214,9 @@ def _memory(
     x: np.ndarray,
     rows: _Rows,
     base: int,
-) -> list[np.ndarray]:
-    """Add the memory rows; upper limits of the new columns w."""
+) -> tuple[list[np.ndarray], np.ndarray]:
+    """Add the memory rows; upper limits of the new columns w, and the row of each class."""
+    place = np.full(len(memory), -1)
     upper, G, W = [], np.arange(len(x)), len(groups.shared)
     held = np.array([size for size, _ in groups.shared], float)
     for c in np.flatnonzero(np.isfinite(memory)):
@@ -224,5 +231,6 @@ def _memory(
             of = np.repeat(w, [len(readers) for _, readers in groups.shared])
             r = np.arange(len(reader))
             rows.add(len(r), (r, of, 1.0), (r, x[reader, c], -1.0))
+        place[c] = rows.count
         rows.add(1, *parts, right=-float(count[c]) * float(memory[c]) / room)
-    return upper
+    return upper, place

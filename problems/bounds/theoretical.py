@@ -19,6 +19,7 @@ from problems.bounds import (
     local_polytope,
     node_bound,
     node_cut,
+    series,
 )
 from problems.bounds.registry import REGISTRY, SECONDS, Bound, Effort
 from problems.instance import Instance
@@ -37,6 +38,7 @@ __all__ = [
     "local_polytope",
     "node_bound",
     "node_cut",
+    "series",
     "theoretical",
 ]
 
