@@ -34,6 +34,7 @@ EXACT_SECONDS = 20.0
 # from its own offset, so that all instances are taken by some. AGREEMENT_STRIDE=1 takes all.
 EXACT_STRIDE = int(os.environ.get("AGREEMENT_STRIDE", "1"))
 PACKS = 24
+SIZES = {"throughput": (5, 6, 7, 4), "latency": (5, 6, 4), "calls": (4, 5, 4)}
 
 
 class Case(NamedTuple):
@@ -52,7 +53,7 @@ def _cases() -> list[Case]:
         problem, rules = arguments["problem"], arguments["rules"]
         K = 2 + i % 2
         traits: dict[str, Any] = {
-            "n": (5, 6, 7, 4)[i % 4] if problem == "throughput" else (5, 6, 4)[i % 3],
+            "n": SIZES[problem][i % len(SIZES[problem])],
             "devices": K,
             "hosts": min((0, 1, 2)[i // 2 % 3], K),
             "density": (0.25, 0.5, 0.8)[i // 3 % 3],
@@ -82,6 +83,10 @@ def _cases() -> list[Case]:
     ):
         rules = {"memory": memory, "colocate_tied": tied}
         add(problem="latency", topology=topology, rules=rules)
+    for slots, memory, tied in itertools.product((1, 2, 3, None), memories, both):
+        rules = {"memory": memory, "colocate_tied": tied}
+        rules |= {} if slots is None else {"slots": slots}
+        add(problem="calls", topology="staged", rules=rules)
     return result
 
 
@@ -112,7 +117,7 @@ def test_cases_cover_the_rules():
     assert len({instance.digest for instance, _ in instances}) == len(instances)
     combinations = {(i.problem, i.rules, i.staged) for i, _ in instances}
     infeasible = sum(best.objective is None for _, best in instances)
-    assert len(combinations) == 144 + 12
+    assert len(combinations) == 144 + 12 + 24
     print(f"{len(instances)} instances, {len(combinations)} rule combinations, "
           f"{infeasible} infeasible")  # fmt: skip
     for problem in ("throughput", "latency"):
