@@ -12,7 +12,10 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-DOCUMENTS = ("README.md", "CONTRIBUTING.md", "problems/README.md", "problems/formats/README.md")
+DOCUMENTS = (
+    "README.md", "CONTRIBUTING.md", "problems/README.md", "problems/formats/README.md",
+    "solvers/README.md",
+)  # fmt: skip
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\((?!https?:)([^)#]+)")
 
