@@ -14,7 +14,8 @@ from problems.answer import Answer
 from problems.instance import Instance
 from solvers import objective
 from solvers.backends._outcome import Status
-from solvers.cpsat._pipeline import SAFETY, Program, build
+from solvers.cpsat._pipeline import build
+from solvers.cpsat._program import SAFETY, Program
 from solvers.cpsat._sound import keep_sound
 from solvers.keeper import Keeper
 from solvers.method import Context, Method, Unsupported, options_of
