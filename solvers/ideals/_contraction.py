@@ -177,14 +177,20 @@ def items_of(instance: Instance, first: np.ndarray, upper: float = np.inf) -> It
 
 
 def _nets(instance: Instance, c: Contracted, first: np.ndarray) -> list[Net]:
-    """Nets with their costs by class; two devices face each other over one link each way."""
-    K, pays = instance.K, ~instance.host[first]
-    if instance.staged:
+    """Nets with the least that they can cost a device of each class.
+
+    Over direct links that is one transfer over the best link, which may be less than it does cost;
+    see `undecided` of the program.
+    """
+    pays = ~instance.host[first]
+    if instance.staged or instance.K == 1:
         into = out = c.net_time[instance.port[first]].T
     else:
-        other = (first + 1) % K  # as good as any: see `refuses` of the program
-        into = c.net_time[instance.wire[other, first]].T
-        out = c.net_time[instance.wire[first, other]].T
+        into, out = (np.empty((len(c.net_group), len(first))) for _ in range(2))
+        for i, k in enumerate(first.tolist()):
+            others = np.arange(instance.K) != k
+            into[:, i] = c.net_time[instance.wire[others, k]].min(axis=0)
+            out[:, i] = c.net_time[instance.wire[k, others]].min(axis=0)
     readers: list[set[int]] = [set() for _ in c.net_group]
     for net, g in zip(c.pin_net.tolist(), c.pin_group.tolist(), strict=True):
         readers[net].add(g)

@@ -33,7 +33,7 @@ FIRST_STEP = 0.02
 
 
 def refuses(instance: Instance) -> str | None:
-    """Why the program cannot take the instance, or None."""
+    """Why no program over ideals can take the instance, or None."""
     if not throughput.rules_of(instance).contiguous:
         return "the program places chains: an instance that is not contiguous is for assign"
     vectors = math.prod(int(count) + 1 for count in np.bincount(instance.device_class))
@@ -43,6 +43,15 @@ def refuses(instance: Instance) -> str | None:
             f"{instance.K} devices of {kinds} kinds: {vectors} states an ideal, and the program"
             f" takes up to {MOST_VECTORS}"
         )
+    return None
+
+
+def undecided(instance: Instance) -> str | None:
+    """Why a device's part and class do not tell its load, or None where they do.
+
+    They do on staged platforms and between two devices. Over direct links between more, they do if
+    all links of a device are alike and every producer is read by one other group at most.
+    """
     if instance.staged or instance.K <= 2:
         return None
     for k in np.flatnonzero(~instance.host):
@@ -51,7 +60,8 @@ def refuses(instance: Instance) -> str | None:
             if (instance.link_time[wire] != instance.link_time[wire[0]]).any():
                 return (
                     "direct links that differ: what a device sends depends on where its consumers"
-                    " sit, and the program knows a device's part only; prefix takes them"
+                    " sit, and the program knows a device's part only; dp-relaxed and prefix take"
+                    " them"
                 )
     group, pays = instance.group, instance.link_time.any(axis=0)
     for u in np.flatnonzero(pays):
@@ -59,7 +69,8 @@ def refuses(instance: Instance) -> str | None:
         if len(set(group[consumers].tolist()) - {int(group[u])}) > 1:
             return (
                 "direct links between more than two devices: a producer sends once to every device"
-                " that reads it, and the program knows a device's part only; prefix takes them"
+                " that reads it, and the program knows a device's part only; dp-relaxed and prefix"
+                " take them"
             )
     return None
 
@@ -233,6 +244,9 @@ def at_level(
 def solve(s: Setting, max_gib: float) -> tuple[str, str]:
     """Search until the best known answer is proved; returns how that ended, and a note.
 
+    Where loads are undecided (:func:`undecided`), the program's are the least possible: its optimum
+    is a bound, and the optimum of the instance if the answer behind it costs no more.
+
     Memory is first left to chance: moved bytes do not count. A valid answer is the optimum then.
     If it is not, moved bytes count, which may do as well; else nothing is moved.
     """
@@ -249,17 +263,17 @@ def solve(s: Setting, max_gib: float) -> tuple[str, str]:
         ideals = enumerate_ideals(s, a, max_gib)
         note = f"{a.N} items, {ideals.I} ideals"
         relaxed = s.binding and bool(a.moved.any())
-        value, sound = solve_levels(s, items, search_in(s, a, ideals, moved=False), lower)
+        optimum, sound = solve_levels(s, items, search_in(s, a, ideals, moved=False), lower)
         if not sound and relaxed:
-            keeper.bound_by(value * (1 - ROUNDING))
-            lower = value * (1 - ROUNDING)
+            lower = optimum * (1 - ROUNDING)
+            keeper.bound_by(lower)
             within, _ = solve_levels(s, items, search_in(s, a, ideals, moved=True), lower)
-            if within > value * (1 + ROUNDING):
+            if within > optimum * (1 + ROUNDING):
                 items = items_for(s, move=False)
                 a = s.arrays(items)
                 ideals = enumerate_ideals(s, a, max_gib)
                 note = f"{a.N} items, {ideals.I} ideals as moved bytes do not fit"
-                solve_levels(s, items, search_in(s, a, ideals, moved=True), lower)
+                optimum, _ = solve_levels(s, items, search_in(s, a, ideals, moved=True), lower)
     except TooMany as many:
         room = bytes_an_ideal(a, 4.0) * many.found / GIB
         return "stopped", (
@@ -270,8 +284,13 @@ def solve(s: Setting, max_gib: float) -> tuple[str, str]:
         return "stopped", note or f"out of time with {late}"
     if keeper.best is None:
         return "infeasible", note
-    keeper.bound_by(keeper.value)
-    return "optimal", note
+    if undecided(s.instance) is None:
+        keeper.bound_by(keeper.value)
+        return "optimal", note
+    keeper.bound_by(min(optimum * (1 - ROUNDING), keeper.value))
+    if keeper.proved():
+        return "optimal", note
+    return "stopped", f"{note}; the answer costs more than the relaxation's optimum"
 
 
 def search_in(s: Setting, a: Arrays, ideals: Lattice, *, moved: bool) -> Search:

@@ -11,14 +11,24 @@ from problems import throughput
 from problems.answer import Answer
 from problems.instance import Instance
 from solvers import start
-from solvers.ideals._program import refuses, setting, solve
+from solvers.ideals import _program
+from solvers.ideals._program import setting, solve, undecided
 from solvers.keeper import Keeper
 from solvers.method import Context, Method, Unsupported, options_of
 
 
 def dp(instance: Instance, context: Context, *, max_gib: float = 4.0) -> Answer | None:
     """Dynamic program over ideals."""
-    reason = refuses(instance)
+    return run(instance, context, max_gib, refuses(instance))
+
+
+def refuses(instance: Instance) -> str | None:
+    """Why the program cannot solve the instance, or None."""
+    return _program.refuses(instance) or undecided(instance)
+
+
+def run(instance: Instance, context: Context, max_gib: float, reason: str | None) -> Answer | None:
+    """Run the program unless there is a reason not to."""
     if reason is not None:
         raise Unsupported(reason)
     if max_gib <= 0:
