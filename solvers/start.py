@@ -10,7 +10,10 @@ from problems import latency, placement, throughput
 from problems.answer import Answer
 from problems.graph import topological_order
 from problems.instance import Instance
+from solvers.improve import improve
 
+STEPS = 20_000_000
+"""Of local search on a schedule: a fraction of a second."""
 LEVELS = 24
 """Levels of the load that are tried for chunks."""
 
@@ -96,7 +99,7 @@ def _chunks(
 
 
 def latency_start(instance: Instance) -> Answer | None:
-    """The best valid single device or earliest-finish list schedule; None without one."""
+    """The best valid single device or earliest-finish list schedule, improved; None without one."""
     candidates = [np.full(instance.n, k) for k in range(instance.K)]
     greedy = _earliest_finish(instance)
     if greedy is not None:
@@ -108,6 +111,10 @@ def latency_start(instance: Instance) -> Answer | None:
             value = latency.makespan(instance, answer)
             if value < least:
                 best, least = answer, value
+    if best is not None:
+        better = improve(instance, best, steps=STEPS)
+        # Under ports it has searched without them.
+        best = better if latency.makespan(instance, better) < least else best
     return best
 
 

@@ -22,8 +22,12 @@ from solvers.cpsat._schedule import Program, build
 from solvers.cpsat._sound import keep_sound
 from solvers.formulations._orders import relabelled
 from solvers.formulations._windows import SAFETY
+from solvers.improve import improve
 from solvers.keeper import Keeper
 from solvers.method import Context, Method, options_of
+
+SEARCH = 0.1
+"""Share of the time for local search before CP-SAT, which improves long schedules slowly."""
 
 
 def intervals(
@@ -36,6 +40,9 @@ def intervals(
     for answer in (context.start, start.latency_start(instance)):
         if answer is not None:
             keeper.take(answer)
+    if keeper.best is not None:
+        seconds = SEARCH * context.time_left()
+        keeper.take(improve(instance, keeper.best, seconds=seconds, seed=context.seed))
     if keeper.value == 0.0:
         context.claim("optimal", 0.0, "the starting answer takes no time")
         return keeper.best
