@@ -81,7 +81,7 @@ def build(instance: Instance, *, symmetry: bool, upper: float, scale: float) -> 
         builder.add(link, z[None], -1.0)
     rules = throughput.rules_of(instance)
     loads = Loads(builder, instance, rules, c, slots, x, scale, upper)
-    if x.shape[1] < B * C:  # else the slots say it
+    if x.shape[1] < B * C:  # some slots are no positions
         work = np.minimum(c.work[:, :, [each[0] for each in members]] / scale, loads.most)
         rows = builder.rows("position load", (len(work), B), upper=0.0)
         builder.add(rows, loads.top[:, None], -1.0)
@@ -126,17 +126,18 @@ def _slots(
 ) -> tuple[Slots, np.ndarray]:
     """The slots, and the slot of each position and class, int64 array of shape (B, C).
 
-    A class has one slot a position. One class is in use at a position, and one position for each
-    device of a class: bundles of either kind. Without them a fractional z would let a device work
-    at all positions at once. On direct links, whose flows grow with the square of the slots, a
-    device without a like one is one slot, wherever it sits.
+    A device without a like one is one slot, wherever it sits: models stay small, above all on
+    direct links, whose flows grow with the square of the slots. Like devices have one slot a
+    position; one class is in use at a position, and one position for each device of a class:
+    bundles of either kind. Without them a fractional z would let a device work at all positions at
+    once.
     """
     C = len(members)
     at = np.zeros((positions, C), np.int64)
     kind: list[int] = []
     place: list[int] = []  # -1 for any
     for i, each in enumerate(members):
-        wide = positions if len(each) > 1 or instance.staged else 1
+        wide = positions if len(each) > 1 else 1
         at[:, i] = len(kind) + np.arange(positions) % wide
         kind += [i] * wide
         place += range(wide) if wide > 1 or positions == 1 else [-1]
