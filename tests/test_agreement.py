@@ -32,7 +32,7 @@ HEURISTIC_SECONDS = 0.02
 EXACT_SECONDS = 20.0
 # Exact methods start a solver a run: each takes every so many of the instances that it can solve,
 # from its own offset, so that all instances are taken by some. AGREEMENT_STRIDE=1 takes all.
-EXACT_STRIDE = int(os.environ.get("AGREEMENT_STRIDE", "1"))
+EXACT_STRIDE = int(os.environ.get("AGREEMENT_STRIDE", "4"))
 PACKS = 24
 SIZES = {"throughput": (5, 6, 7, 4), "latency": (5, 6, 4), "calls": (4, 5, 4)}
 
@@ -83,7 +83,12 @@ def _cases() -> list[Case]:
     ):
         rules = {"memory": memory, "colocate_tied": tied}
         add(problem="latency", topology=topology, rules=rules)
-    for slots, memory, tied in itertools.product((1, 2, 3, None), memories, both):
+    for topology, memory, tied, _ in itertools.product(
+        ("staged", "direct"), memories, both, range(4)
+    ):
+        rules = {"memory": memory, "colocate_tied": tied, "contention": "ports"}
+        add(problem="latency", topology=topology, rules=rules)
+    for slots, memory, tied, _ in itertools.product((1, 2, 3, None), memories, both, range(3)):
         rules = {"memory": memory, "colocate_tied": tied}
         rules |= {} if slots is None else {"slots": slots}
         add(problem="calls", topology="staged", rules=rules)
@@ -111,16 +116,16 @@ def registered() -> list[Method]:
 
 
 def test_cases_cover_the_rules():
-    """The sweep is what it says: 200 instances, all combinations, feasible and infeasible ones."""
+    """The sweep is what it says: 300 instances, all combinations, feasible and infeasible ones."""
     instances = [solved(case) for case in range(len(CASES))]
-    assert len(instances) >= 200
+    assert len(instances) >= 300
     assert len({instance.digest for instance, _ in instances}) == len(instances)
     combinations = {(i.problem, i.rules, i.staged) for i, _ in instances}
     infeasible = sum(best.objective is None for _, best in instances)
-    assert len(combinations) == 144 + 12 + 24
+    assert len(combinations) == 144 + 12 + 12 + 24
     print(f"{len(instances)} instances, {len(combinations)} rule combinations, "
           f"{infeasible} infeasible")  # fmt: skip
-    for problem in ("throughput", "latency"):
+    for problem in SIZES:
         mine = [(i, best) for i, best in instances if i.problem == problem]
         assert sum(best.objective is None for _, best in mine) >= 3
         assert sum(i.memory.min() < math.inf for i, _ in mine) >= 20
