@@ -12,14 +12,16 @@ from solvers.ideals._arrays import Arrays
 
 SLICE = 20_000
 """Ideals between two looks at the clock."""
+ROOM, STEPS = 1, 2
+"""What the next ideal lacks."""
 
 
 class TooMany(Exception):  # noqa: N818 - a statement about an instance, not a failure
-    """More ideals than allowed; `found` are there at least."""
+    """More ideals than allowed: at least `found`, of `size` bytes each."""
 
-    def __init__(self, found: int) -> None:
+    def __init__(self, found: int, size: float) -> None:
         super().__init__(f"more than {found} ideals")
-        self.found = found
+        self.found, self.size = found, size
 
 
 class OutOfTime(Exception):  # noqa: N818 - an ordinary end
@@ -61,20 +63,21 @@ def bytes_an_ideal(a: Arrays, steps: float) -> float:
     return float(8 * W + 16 + table + 8 * steps + 8 * floats)
 
 
-def lattice(a: Arrays, most: int, in_time: Callable[[], bool]) -> Lattice:
+def lattice(a: Arrays, most_bytes: float, in_time: Callable[[], bool]) -> Lattice:
     """Enumerate the ideals.
 
     Parameters
     ----------
-    most : int
-        Number of ideals that is allowed.
+    most_bytes : float
+        What they may take, values and cuts of the program included.
     in_time : callable
         Asked every now and then whether to go on.
 
     Raises
     ------
     TooMany
-        Beyond `most`.
+        If they take more: at once where some ideal has so many larger neighbours, independent
+        items all of them, that this tells.
     OutOfTime
         As soon as `in_time` says no.
     """
@@ -94,21 +97,28 @@ def lattice(a: Arrays, most: int, in_time: Callable[[], bool]) -> Lattice:
     item[: len(sources)] = sources
     ptr[1] = len(sources)
     table[0] = 0
-    at, found = 0, 1
+    at, found, looked = 0, 1, 0
     while at < found:
-        if found > most:
-            raise TooMany(found)
+        size = bytes_an_ideal(a, float(ptr[found]) / found)
+        most = int(min(most_bytes / size, 2**31 - 1))  # numbers of ideals are int32
+        widest = int(np.diff(ptr[looked : found + 1]).max(initial=0))
+        if found > most or 2**widest > most:
+            raise TooMany(max(found, 2**widest), size)
         if not in_time():
             raise OutOfTime(found)
-        before = at
-        at, found = _grow(
+        before, looked = at, found
+        at, found, lacks = _grow(
             at, found, bits, hashed, ptr, item, target, table, code, a.before, a.succ_ptr, a.succ,
             SLICE, most,
         )  # fmt: skip
-        if at == before and found <= most:  # no room for the next one
-            room, steps_room = 2 * room, 2 * steps_room
-            bits, hashed, ptr = _longer(bits, room), _longer(hashed, room), _longer(ptr, room + 1)
+        if at > before:
+            continue
+        if lacks == STEPS:
+            steps_room *= 2
             item, target = _longer(item, steps_room), _longer(target, steps_room)
+        elif lacks == ROOM:
+            room *= 2
+            bits, hashed, ptr = _longer(bits, room), _longer(hashed, room), _longer(ptr, room + 1)
             table = np.full(4 * room, -1, np.int32)
             _rehash(table, hashed, found)
     steps = int(ptr[found])
@@ -136,7 +146,7 @@ def _rehash(table, hashed, found):  # type: ignore[no-untyped-def]
 def _grow(  # type: ignore[no-untyped-def]
     at, found, bits, hashed, ptr, item, target, table, code, before, succ_ptr, succ, slice_, most
 ):  # fmt: skip
-    """Extend ideals from number `at` on; stops for want of room, time or at `most`."""
+    """Extend ideals from number `at` on; stops for want of room, time or beyond `most`."""
     W = bits.shape[1]
     mask = np.uint64(len(table) - 1)
     one = np.uint64(1)
@@ -145,14 +155,16 @@ def _grow(  # type: ignore[no-untyped-def]
     while at < found and at < stop:
         width = ptr[at + 1] - ptr[at]
         # Each new ideal has at most the old items and all successors of the one that was added.
-        if found + width >= len(hashed) or found > most or 2 * (found + width) > len(table):
+        if found > most:
             break
+        if found + width >= len(hashed):
+            return at, found, ROOM
         needed = 0
         for s in range(ptr[at], ptr[at + 1]):
             v = item[s]
             needed += width + succ_ptr[v + 1] - succ_ptr[v]
         if ptr[found] + needed > len(item):
-            break
+            return at, found, STEPS
         for s in range(ptr[at], ptr[at + 1]):
             v = item[s]
             for w in range(W):
@@ -202,4 +214,4 @@ def _grow(  # type: ignore[no-untyped-def]
                 ptr[found] = end
             target[s] = known
         at += 1
-    return at, found
+    return at, found, 0

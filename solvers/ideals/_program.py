@@ -20,14 +20,14 @@ from problems.bounds.node_bound import node
 from problems.instance import Instance
 from solvers.ideals._arrays import Arrays, arrays_of, by_number, depth_first
 from solvers.ideals._contraction import Items, items_of, simplify
-from solvers.ideals._lattice import Lattice, OutOfTime, TooMany, bytes_an_ideal, lattice
+from solvers.ideals._lattice import Lattice, OutOfTime, TooMany, lattice
 from solvers.ideals._search import ROUNDING, Chain, Search
 from solvers.keeper import Keeper
 from solvers.method import Context
 
 GIB = 2.0**30
-MOST_VECTORS = 2**16
-"""Combinations of used devices: 16 devices that are all unlike."""
+MOST_VECTORS = 2**12
+"""Combinations of used devices: 12 devices that are all unlike."""
 FIRST_STEP = 0.02
 """The first level lies this share above the lower bound; every next step is twice as large."""
 
@@ -161,18 +161,6 @@ def items_for(s: Setting, *, move: bool) -> Items:
     return items
 
 
-def enumerate_ideals(s: Setting, a: Arrays, max_gib: float) -> Lattice:
-    """The ideals of `a` within the memory.
-
-    Raises
-    ------
-    TooMany, OutOfTime
-        See :func:`solvers.ideals._lattice.lattice`.
-    """
-    steps = 4.0 + math.log2(a.N + 1)
-    return lattice(a, int(max_gib * GIB / bytes_an_ideal(a, steps)), s.in_time)
-
-
 def solve_levels(s: Setting, items: Items, search: Search, lower: float) -> tuple[float, bool]:
     """Raise levels until the optimum of `search` is known, as far as it is under the best answer.
 
@@ -260,7 +248,7 @@ def solve(s: Setting, max_gib: float) -> tuple[str, str]:
         lower = max(lower, keeper.reported)
         items = items_for(s, move=True)
         a = s.arrays(items)
-        ideals = enumerate_ideals(s, a, max_gib)
+        ideals = lattice(a, max_gib * GIB, s.in_time)
         note = f"{a.N} items, {ideals.I} ideals"
         relaxed = s.binding and bool(a.moved.any())
         optimum, sound = solve_levels(s, items, search_in(s, a, ideals, moved=False), lower)
@@ -271,14 +259,13 @@ def solve(s: Setting, max_gib: float) -> tuple[str, str]:
             if within > optimum * (1 + ROUNDING):
                 items = items_for(s, move=False)
                 a = s.arrays(items)
-                ideals = enumerate_ideals(s, a, max_gib)
+                ideals = lattice(a, max_gib * GIB, s.in_time)
                 note = f"{a.N} items, {ideals.I} ideals as moved bytes do not fit"
                 optimum, _ = solve_levels(s, items, search_in(s, a, ideals, moved=True), lower)
     except TooMany as many:
-        room = bytes_an_ideal(a, 4.0) * many.found / GIB
         return "stopped", (
-            f"needs about {room:.3g} GiB for more than {many.found} ideals of {a.N} items,"
-            f" limit {max_gib:g} GiB"
+            f"needs about {many.size * many.found / GIB:.3g} GiB and more, for {many.found:.3g}"
+            f" ideals and more of {a.N} items; the limit is {max_gib:g} GiB"
         )
     except OutOfTime as late:
         return "stopped", note or f"out of time with {late}"
@@ -295,7 +282,7 @@ def solve(s: Setting, max_gib: float) -> tuple[str, str]:
 
 def search_in(s: Setting, a: Arrays, ideals: Lattice, *, moved: bool) -> Search:
     """A search under the instance's rules."""
-    return Search(a, ideals, throughput.rules_of(s.instance).overlap, moved)
+    return Search(a, ideals, throughput.rules_of(s.instance).overlap, moved, s.in_time)
 
 
 def solve_linear(s: Setting, order: str) -> None:
@@ -310,7 +297,7 @@ def solve_linear(s: Setting, order: str) -> None:
         items = items_for(s, move=move)
         sequence = depth_first(items) if order == "depth-first" else by_number(items)
         a = s.arrays(items, sequence)
-        search = search_in(s, a, lattice(a, a.N + 1, s.in_time), moved=True)
+        search = search_in(s, a, lattice(a, math.inf, s.in_time), moved=True)
         target = min(s.keeper.value * (1 - ROUNDING), _ceiling(s.instance))
         _, chain = at_level(search, target, s.in_time)
         if chain is not None:

@@ -19,8 +19,10 @@ from numba import njit
 from solvers.ideals._arrays import Arrays
 from solvers.ideals._lattice import Lattice, OutOfTime
 
-VISITS = 5_000_000
+VISITS = 1_000_000
 """Visits between two looks at the clock: about a tenth of a second."""
+CUTS = 100_000
+"""Ideals whose cuts are summed up between two looks at the clock."""
 OVERLAP = {"none": 0, "half": 1, "full": 2}
 ROUNDING = 1e-9
 """Relative; far above the rounding of a load here, and far below what a level needs."""
@@ -56,17 +58,30 @@ class Search:
         Whether bytes that were moved count.
     """
 
-    def __init__(self, a: Arrays, lattice: Lattice, overlap: str, moved: bool) -> None:
+    def __init__(
+        self,
+        a: Arrays,
+        lattice: Lattice,
+        overlap: str,
+        moved: bool,
+        in_time: Callable[[], bool],
+    ) -> None:
         self.a, self.lattice = a, lattice
         self.overlap = OVERLAP[overlap]
         self.bytes = a.kept + a.moved if moved else a.kept
         self.visits = 0
         self.cuts = np.zeros((lattice.I, len(a.count), a.R))
-        _cuts(
-            self.cuts, lattice.bits, lattice.ptr, lattice.item, lattice.target, a.net_member,
-            a.net_producer, a.net_into, a.net_out, a.net_receive, a.net_send, a.on_ptr, a.on,
-        )  # fmt: skip
-        self.remaining = _remaining(lattice.bits, a.least)
+        self.remaining = np.zeros((lattice.I, len(a.least)))
+        self.remaining[0] = a.least.sum(axis=1)
+        done = np.zeros(lattice.I, bool)
+        for at in range(0, lattice.I, CUTS):
+            if not in_time():
+                raise OutOfTime(lattice.I)
+            _sums(
+                at, min(at + CUTS, lattice.I), done, self.cuts, self.remaining, a.least,
+                lattice.bits, lattice.ptr, lattice.item, lattice.target, a.net_member,
+                a.net_producer, a.net_into, a.net_out, a.net_receive, a.net_send, a.on_ptr, a.on,
+            )  # fmt: skip
         self.above = _closure(a.least, a.succ_ptr, a.succ)
         vectors = np.arange(a.V)[:, None]
         self.used = vectors // a.stride % (a.count + 1)
@@ -165,32 +180,25 @@ def _state(bits, member, e):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _remaining(bits, least):  # type: ignore[no-untyped-def]
-    """Least load of what each ideal lacks, shape (I, L)."""
-    L, N = least.shape
-    result = np.zeros((len(bits), L))
-    for i in range(len(bits)):
-        for v in range(N):
-            if not _holds(bits[i], v):
-                for j in range(L):
-                    result[i, j] += least[j, v]
-    return result
-
-
-@njit(cache=True)
-def _cuts(  # type: ignore[no-untyped-def]
-    cuts, bits, ptr, item, target, member, producer, into, out, receive, send, on_ptr, on
+def _sums(  # type: ignore[no-untyped-def]
+    start, end, done, cuts, remaining, least, bits, ptr, item, target, member, producer, into, out,
+    receive, send, on_ptr, on,
 ):  # fmt: skip
-    """Transfers of the nets cut at each ideal, where its members would be charged."""
+    """Fill in cuts, shape (I, C, R), and remaining, shape (I, L), by steps from smaller ideals.
+
+    The transfers of the nets cut at an ideal, where its members would be charged, and the least
+    load of what it lacks.
+    """
     C = cuts.shape[1]
-    done = np.zeros(len(bits), np.bool_)
-    for i in range(len(bits)):
+    for i in range(start, end):
         for s in range(ptr[i], ptr[i + 1]):
             j, v = target[s], item[s]
             if done[j]:
                 continue
             done[j] = True
             cuts[j] = cuts[i]
+            for x in range(len(least)):
+                remaining[j, x] = remaining[i, x] - least[x, v]
             for x in range(on_ptr[v], on_ptr[v + 1]):
                 e = on[x]
                 inside, _ = _state(bits[i], member, e)
@@ -245,6 +253,7 @@ def _expand(  # type: ignore[no-untyped-def]
     while at < last and visits < budget:
         J = at
         at += 1
+        visits += V >> 4  # what looking through them takes
         known = 0
         for vec in range(V):
             if value[J, vec] <= cap[P - 1]:
@@ -395,6 +404,7 @@ def _expand(  # type: ignore[no-untyped-def]
                         if load[p] > cap[p]:
                             wanted = False
                 if wanted:
+                    visits += goals >> 3
                     for i in range(goals):
                         to = goal[i] + stride[c]
                         worst = max(value[J, goal[i]], load[P - 1])

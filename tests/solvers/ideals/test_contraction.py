@@ -119,7 +119,7 @@ def solved(instance, *, move, moved):
             bytes_matter=s.binding,
         )
     a = s.arrays(items)
-    search = search_in(s, a, lattice(a, 10**6, s.in_time), moved=moved)
+    search = search_in(s, a, lattice(a, 1e9, s.in_time), moved=moved)
     value, chain = at_level(search, 1e3, s.in_time)
     if chain is None:
         return len(items.succ), None, None
@@ -161,7 +161,7 @@ def test_the_lattice_holds_every_ideal_once():
     s = setting_of(instance)
     items = items_of(instance, s.first)
     a = s.arrays(items)
-    got = lattice(a, 10**6, lambda: True)
+    got = lattice(a, 1e9, lambda: True)
     order = depth_first(items)
     expected = set()
     for mask in range(2 ** len(order)):
@@ -175,6 +175,6 @@ def test_the_lattice_holds_every_ideal_once():
             reached = got.bits[got.target[step], 0] ^ got.bits[i, 0]
             assert reached == 1 << int(got.item[step])
     with pytest.raises(TooMany):
-        lattice(a, 5, lambda: True)
+        lattice(a, 1000.0, lambda: True)
     with pytest.raises(OutOfTime):
-        lattice(a, 10**6, lambda: False)
+        lattice(a, 1e9, lambda: False)

@@ -49,8 +49,7 @@ def tiny(seeds):
         given["topology"] = "staged" if seed % 3 else "direct"
         try:
             instance = from_bundle(random_bundle(seed, **given, uneven=seed % 2 == 0))
-        except FileError as error:
-            assert "on no device" in str(error)
+        except FileError:  # some group runs on no device
             continue
         if load("dp").refusal(instance) is None:
             yield seed, instance
@@ -160,8 +159,8 @@ def test_what_does_not_fit_is_said_and_what_is_known_is_kept():
     instance = chains(5, 9, 3)
     ran = run("dp", instance, max_gib=0.001)
     assert ran.claim == "feasible"
-    assert "GiB for more than" in ran.claims[0][2]
-    assert "limit 0.001 GiB" in ran.claims[0][2]
+    assert "GiB and more, for" in ran.claims[0][2]
+    assert "limit is 0.001 GiB" in ran.claims[0][2]
     assert ran.objective >= 15.0
     assert 15.0 * (1 - 1e-9) <= max(ran.bounds) <= 15.02
     with pytest.raises(ValueError, match="max_gib=0"):
@@ -196,5 +195,5 @@ def test_what_other_devices_do_is_refused():
 
 
 def test_too_many_kinds_of_devices_are_refused():
-    instance = from_bundle(random_bundle(1, n=4, devices=17, rules={"contiguous": True}))
-    assert "131072 states an ideal" in load("dp").refusal(instance)
+    instance = from_bundle(random_bundle(1, n=4, devices=13, rules={"contiguous": True}))
+    assert "8192 states an ideal" in load("dp").refusal(instance)
