@@ -16,6 +16,7 @@ import numpy as np
 
 from problems import calls
 from problems.answer import Answer
+from problems.bounds.headtail import heads, tails
 from problems.instance import Instance
 from solvers import objective
 from solvers.cpsat._sound import keep_sound
@@ -126,7 +127,15 @@ def build(instance: Instance, upper: float, model: Any, *, symmetry: bool) -> Pr
     end = int(horizon / unit * (1 + 1e-9)) + 1
     duration = np.floor(seconds / unit * SAFETY).astype(np.int64)
     transfer = np.floor(tau / unit * SAFETY).astype(np.int64)
-    d, x = _placement(instance, model, finite)
+    # Heads and tails of schedules, which answers are in a way: see problems.bounds.calls_path.
+    head, tail = heads(instance), tails(instance)
+    through = head + instance.time + tail
+    possible = np.isfinite(through)
+    if math.isfinite(upper):  # no better answer passes through such a place
+        possible &= through * SAFETY <= upper
+    d, x = _placement(instance, model, finite & possible)
+    ends = np.where(possible, head + instance.time, 0.0), np.where(possible, tail, 0.0)
+    head, tail = (np.floor(each / unit * SAFETY).astype(np.int64) for each in ends)
     _memory(instance, model, d)
     keys = [
         (int(k), j)
@@ -138,7 +147,7 @@ def build(instance: Instance, upper: float, model: Any, *, symmetry: bool) -> Pr
     level = [model.new_int_var(0, len(keys), f"level{v}") for v in range(instance.n)]
     for each in done:
         model.add(total >= each)
-    _paths(instance, model, d, done, level, total, duration, end)
+    _paths(instance, model, d, (done, level, total), duration, (head, tail), end)
     before: tuple[Any, Any] | None = None
     for k, j in keys:
         moved = transfer[:, k], duration[:, k]
@@ -202,18 +211,19 @@ def _paths(
     instance: Instance,
     model: Any,
     d: list[list[Any]],
-    done: list[Any],
-    level: list[Any],
-    total: Any,
+    times: tuple[list[Any], list[Any], Any],
     duration: np.ndarray,
+    ends: tuple[np.ndarray, np.ndarray],
     end: int,
 ) -> None:
-    """Host nodes, levels, and the chains of computing that run through calls, too."""
+    """Host nodes, levels, and the chains of computing that run through calls, too.
+
+    A chain passes node v at ``path[v]`` if the nodes of each call run one after another; `ends` are
+    the least such time and what is left after it, by node and device.
+    """
+    done, level, total = times
+    head, tail = ends
     path = [model.new_int_var(0, end, f"path{v}") for v in range(instance.n)]
-    least = np.where(np.isfinite(instance.time), duration, np.iinfo(np.int64).max).min(axis=1)
-    tail = np.zeros(instance.n, np.int64)
-    for u, v in instance.edges[::-1].tolist():
-        tail[u] = max(tail[u], tail[v] + least[v])
     for v in range(instance.n):
         row = [(k, on) for k, on in enumerate(d[instance.group[v]]) if on is not None]
         host = sum(int(duration[v, k]) * on for k, on in row if instance.host[k])
@@ -227,7 +237,8 @@ def _paths(
             model.add(done[v] >= host)
             model.add(path[v] >= any_device)
         model.add(done[v] >= path[v])
-        model.add(total >= path[v] + int(tail[v]))
+        model.add(path[v] >= sum(int(head[v, k]) * on for k, on in row))
+        model.add(total >= path[v] + sum(int(tail[v, k]) * on for k, on in row))
 
 
 def _call(

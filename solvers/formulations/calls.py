@@ -14,6 +14,7 @@ import numpy as np
 
 from problems import calls
 from problems.answer import Answer
+from problems.bounds.headtail import heads, tails
 from problems.instance import Instance
 from solvers.formulations._contract import memory_by_group
 from solvers.formulations._symmetry import canonical, leaders, successors
@@ -21,6 +22,8 @@ from solvers.model import Builder, Model
 
 PROBLEMS = ("calls",)
 SOURCE = "Tarnawski et al. 2020 (arXiv 2006.16423), appendix A; path rows, ranks: this suite"
+SAFETY = 1 - 1e-12
+"""Heads and tails are rounded to nearest: lowered by this they are certainly no more."""
 LARGEST = 200_000
 """Nodes x slots that are taken: beyond, solvers do not get through the first relaxation."""
 
@@ -162,6 +165,18 @@ class _Slots:
                 builder.add(rows[:, None], self.d[group[nodes]][:, ks], -seconds[nodes][:, ks])
                 if kind == "edge":
                     builder.add(rows, time[u], -1.0)
+        # Heads and tails of schedules, which answers are in a way: see problems.bounds.calls_path.
+        head, tail = heads(instance) + instance.time, tails(instance)
+        possible = np.isfinite(head + tail)
+        head, tail = (np.where(possible, each, 0.0) * SAFETY / self.scale for each in (head, tail))
+        self.head = head
+        rows = builder.rows("head", (n,), lower=0.0)
+        builder.add(rows, self.path, 1.0)
+        builder.add(rows[:, None], self.d[group], -head)
+        rows = builder.rows("tail", (n,), lower=0.0)
+        builder.add(rows, self.total, 1.0)
+        builder.add(rows, self.path, -1.0)
+        builder.add(rows[:, None], self.d[group], -tail)
         # A node is done no earlier than a chain of computing to it.
         rows = builder.rows("path done", (n,), lower=0.0)
         builder.add(rows, self.latency, 1.0)
@@ -279,11 +294,13 @@ class _Slots:
                 last = done[x[:, s] > 0].max()
             solution[self.finish[s]], solution[self.start[s]] = last, max(last - takes[s], 0.0)
         solution[self.latency] = done
-        cost = (self.seconds * solution[self.d[self.instance.group]]).sum(axis=1)
-        path = np.zeros(self.instance.n)
+        on = solution[self.d[self.instance.group]]
+        cost = (self.seconds * on).sum(axis=1)
+        path, head = np.zeros(self.instance.n), (self.head * on).sum(axis=1)
         for v in range(self.instance.n):
             before = self.instance.pred[self.instance.pred_ptr[v] : self.instance.pred_ptr[v + 1]]
-            path[v] = min(path[before].max(initial=0.0) + cost[v], done[v])
+            path[v] = max(path[before].max(initial=0.0) + cost[v], head[v])
+        path = np.minimum(path, done)
         solution[self.path] = path
         solution[self.total] = done.max()
 
