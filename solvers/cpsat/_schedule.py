@@ -14,7 +14,7 @@ from problems.instance import Instance
 from solvers.cpsat import _ports
 from solvers.formulations._contract import memory_by_group
 from solvers.formulations._symmetry import leaders, successors
-from solvers.formulations._windows import SAFETY, serial
+from solvers.formulations._windows import SAFETY, between, serial
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,7 +54,9 @@ def _units(seconds: np.ndarray, unit: float) -> np.ndarray:
     return whole
 
 
-def build(instance: Instance, upper: float, model: Any, *, symmetry: bool) -> Program:
+def build(
+    instance: Instance, upper: float, model: Any, *, symmetry: bool, lower: float = 0.0
+) -> Program:
     """Fill a CP-SAT model.
 
     Parameters
@@ -63,6 +65,8 @@ def build(instance: Instance, upper: float, model: Any, *, symmetry: bool) -> Pr
         Makespan of a known answer in seconds; inf without one.
     model : ortools.sat.python.cp_model.CpModel
         An empty model.
+    lower : float
+        Known lower bound on the makespan in seconds.
     symmetry : bool
         Order like devices by first use along the heaviest groups.
     """
@@ -93,8 +97,10 @@ def build(instance: Instance, upper: float, model: Any, *, symmetry: bool) -> Pr
     for row in x:
         model.add_exactly_one([literal for literal in row if literal is not None])
     begin = [model.new_int_var(0, end, f"s{v}") for v in range(n)]
-    makespan = model.new_int_var(0, end, "makespan")
+    least = min(int(lower / unit * SAFETY), end)
+    makespan = model.new_int_var(least, end, "makespan")
     finish = _nodes(instance, model, x, begin, makespan, duration, head, tail)
+    _loads(instance, model, x, makespan, duration, head, tail)
     _edges(instance, model, x, begin, finish, units)
     moves = _ports.add(instance, model, x, begin, finish, end, units) if contended else {}
     _memory(instance, model, x)
@@ -141,6 +147,29 @@ def _nodes(
         if len(lane) > 1:
             model.add_no_overlap(lane)
     return finish
+
+
+def _loads(
+    instance: Instance,
+    model: Any,
+    x: list[list[Any]],
+    makespan: Any,
+    duration: np.ndarray,
+    head: np.ndarray,
+    tail: np.ndarray,
+) -> None:
+    """What each device has to do between two moments: rows for the relaxation."""
+    on = np.array([[literal is not None for literal in x[g]] for g in instance.group])
+    early = np.where(on, head, np.iinfo(np.int64).max).min(axis=1)
+    late = np.where(on, tail, np.iinfo(np.int64).max).min(axis=1)
+    if not on.any(axis=1).all():  # no answer: the rows say so as they are
+        return
+    for mine in between(early, late):
+        least = int(early[mine].min() + late[mine].min())
+        for k in np.flatnonzero(~instance.unlimited).tolist():
+            nodes = np.flatnonzero(mine & on[:, k]).tolist()
+            work = sum(int(duration[v, k]) * x[instance.group[v]][k] for v in nodes)
+            model.add(makespan >= least + work)
 
 
 def _edges(

@@ -46,7 +46,9 @@ def intervals(
     if keeper.value == 0.0:
         context.claim("optimal", 0.0, "the starting answer takes no time")
         return keeper.best
-    program = build(instance, keeper.value, cp_model.CpModel(), symmetry=symmetry)
+    program = build(
+        instance, keeper.value, cp_model.CpModel(), symmetry=symmetry, lower=context.bound
+    )
     if keeper.best is not None:
         _hint(instance, program, keeper.best, symmetry)
     solver = cp_model.CpSolver()

@@ -87,3 +87,31 @@ def reachable(instance: Instance) -> np.ndarray:
         result[u] = result[consumers].any(axis=0)
         result[u, consumers] = True
     return result
+
+
+def between(early: np.ndarray, late: np.ndarray, count: int = 5) -> list[np.ndarray]:
+    """Sets S of nodes that run between the same two moments, for load rows.
+
+    With r = min of `early` and q = min of `late` over S, each device needs r + its work in S + q:
+    where it has none of S, some node of S still lies between. (Head-tail-load, one device a row.)
+
+    Parameters
+    ----------
+    early, late : arrays, shape (n,)
+        Least time before a node's start and after its finish, wherever it is.
+    count : int
+        Thresholds on either side, quantiles of the values.
+
+    Returns
+    -------
+    list of bool arrays, shape (n,)
+        Distinct sets, the whole one first.
+    """
+    sets: dict[bytes, np.ndarray] = {}
+    share = np.arange(count) / count
+    for r in np.quantile(early, share, method="lower"):
+        for q in np.quantile(late, share, method="lower"):
+            mine = (early >= r) & (late >= q)
+            if mine.any():
+                sets.setdefault(mine.tobytes(), mine)
+    return list(sets.values())

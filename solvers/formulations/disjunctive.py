@@ -17,7 +17,7 @@ from solvers.formulations import _transfers, _turns
 from solvers.formulations._contract import memory_by_group
 from solvers.formulations._orders import by_start, relabelled
 from solvers.formulations._symmetry import leaders, successors
-from solvers.formulations._windows import reachable, windows
+from solvers.formulations._windows import between, reachable, windows
 from solvers.model import Builder, Model
 
 PROBLEMS = ("latency",)
@@ -112,9 +112,15 @@ class _Disjunctive:
         b.add(rows, self.start, -1.0)
         b.add(rows[:, None], self.where, -(window.time + window.tail) / self.scale)
         limited = np.flatnonzero(~self.instance.unlimited)
-        rows = b.rows("load", (len(limited),), lower=0.0)
+        rest = window.horizon - window.last_end
+        sets = between(window.earliest, rest)
+        least = np.array([window.earliest[mine].min() + rest[mine].min() for mine in sets])
+        least = np.repeat(least[:, None] / self.scale, len(limited), axis=1)
+        rows = b.rows("load", least.shape, lower=least)
         b.add(rows, self.makespan, 1.0)
-        b.add(rows, self.where[:, limited], -window.time[:, limited] / self.scale)
+        for row, mine in zip(rows, sets, strict=True):
+            work = window.time[np.ix_(mine, limited)] / self.scale
+            b.add(row, self.where[np.ix_(mine, limited)], -work)
 
     def _edges(self) -> dict[tuple[int, int], np.ndarray]:
         """Arrivals; returns y[from, to], shape (K, K), by pairs of groups."""
