@@ -6,8 +6,9 @@ Repeated until nothing changes, over nodes v and classes c of alike devices:
 * the producers of v, direct and indirect, are done before v starts: with load multipliers lambda,
   H(v, c) >= r + sum of min_c lambda_c p_c(u) over the producers u with H(u, .) >= r, for every r;
 * v cannot be on c if H(v, c) + p_c(v) + T(v, c) > U;
-* u and v share a device if the transfer between them fits for no two devices within U. Nodes that
-  share a device form a cluster, which fits that device's memory, and runs there one node at a time:
+* v shares the device of a cluster if the transfers from and to it fit for no other device within
+  U. Nodes that share a device form a cluster, which fits that device's memory, and runs there one
+  node at a time:
   H(v, c) >= r + sum of p_c(u) over the producers u in v's cluster with H(u, c) >= r, and the
   cluster cannot be on c if r + q + sum of p_c over its nodes with H >= r, T >= q exceeds U.
 
@@ -207,8 +208,16 @@ def _pass(  # type: ignore[no-untyped-def]
         for i in range(pred_ptr[v], pred_ptr[v + 1]):
             u = pred[i]
             a, b = cluster[u], cluster[v]
-            if a == b or _can_part(u, v, top, time, allowed, cluster, several, link_time, links,
-                                   head, tail):  # fmt: skip
+            if a == b or (
+                _can_part(
+                    v, a, top, time, allowed, cluster, several, pred_ptr, pred, succ_ptr, succ,
+                    link_time, links, head, tail,
+                )
+                and _can_part(
+                    u, b, top, time, allowed, cluster, several, pred_ptr, pred, succ_ptr, succ,
+                    link_time, links, head, tail,
+                )
+            ):  # fmt: skip
                 continue
             changes += 1
             held[a] += held[b]
@@ -333,18 +342,35 @@ def _fits(nodes, time, c, head, tail, top):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def _can_part(  # type: ignore[no-untyped-def]
-    u, v, top, time, allowed, cluster, several, link_time, links, head, tail
-):
-    """Whether u and v can be on two devices within the limit."""
+    v, g, top, time, allowed, cluster, several, pred_ptr, pred, succ_ptr, succ, link_time, links,
+    head, tail,
+):  # fmt: skip
+    """Whether v can be on another device than cluster g within the limit."""
     C = time.shape[1]
-    for d in range(C):
-        if not allowed[cluster[u], d]:
+    for c in range(C):
+        if not allowed[cluster[v], c]:
             continue
-        for c in range(C):
-            if not allowed[cluster[v], c] or (c == d and not several[c]):
+        before, after = head[v, c], tail[v, c]
+        for i in range(pred_ptr[v], pred_ptr[v + 1]):
+            u = pred[i]
+            if cluster[u] != g:
                 continue
-            value = head[u, d] + time[u, d] + time[v, c] + tail[v, c]
-            value += link_time[links[d, c, 0], u] + link_time[links[d, c, 1], u]
-            if value <= top:
-                return True
+            least = np.inf
+            for d in range(C):
+                if allowed[g, d] and (d != c or several[c]):
+                    delay = link_time[links[d, c, 0], u] + link_time[links[d, c, 1], u]
+                    least = min(least, head[u, d] + time[u, d] + delay)
+            before = max(before, least)
+        for i in range(succ_ptr[v], succ_ptr[v + 1]):
+            w = succ[i]
+            if cluster[w] != g:
+                continue
+            least = np.inf
+            for d in range(C):
+                if allowed[g, d] and (d != c or several[c]):
+                    delay = link_time[links[c, d, 0], v] + link_time[links[c, d, 1], v]
+                    least = min(least, delay + time[w, d] + tail[w, d])
+            after = max(after, least)
+        if before + time[v, c] + after <= top:
+            return True
     return False

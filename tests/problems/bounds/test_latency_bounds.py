@@ -30,7 +30,10 @@ def case_of(seed):
             unsupported=(0.0, 0.2)[seed // 2 % 2],
             ties=seed % 11 == 0,
             tight=(None, 1.1, 1.4)[seed // 6 % 3],
-            rules={"memory": ("total", "weights", "ignored")[seed // 7 % 3]},
+            rules={
+                "memory": ("total", "weights", "ignored")[seed // 7 % 3],
+                "contention": "ports" if seed % 8 == 5 else "none",
+            },
         )
     )
 
