@@ -44,10 +44,11 @@ def _refuses(instance: Instance) -> str | None:
 )
 def local_polytope(instance: Instance) -> tuple[float, str]:
     """The LP over fractional placements and their cuts, in seconds."""
-    return by_phases(instance, lambda nets, _: _local(nets), 0.0)
+    return by_phases(instance, lambda nets, _: local(nets), 0.0)
 
 
-def _local(nets: Nets) -> tuple[float, str]:
+def local(nets: Nets) -> tuple[float, str]:
+    """The bound of some phases' costs, in seconds, and a note."""
     unit = nets.work[0]
     if unit <= 0:
         return 0.0, "no work to share"

@@ -51,10 +51,11 @@ def _refuses(instance: Instance) -> str | None:
 @bound("node-cut", problems=["throughput"], rules=RULES, refuses=_refuses)
 def node_cut(instance: Instance) -> tuple[float, str]:
     """The largest t that the least loads around single groups prove, in seconds."""
-    return by_phases(instance, lambda nets, _: _least(nets), 0.0)
+    return by_phases(instance, lambda nets, _: least(nets), 0.0)
 
 
-def _least(nets: Nets) -> tuple[float, str]:
+def least(nets: Nets) -> tuple[float, str]:
+    """The bound of some phases' costs, in seconds, and a note."""
     effort = _Effort(WORK)
     load = least_loads(nets, effort)
     # Each value that a ban may begin at, largest first; a larger t bans less.
