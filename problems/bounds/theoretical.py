@@ -20,6 +20,7 @@ from problems.bounds import (
     node_bound,
     node_cut,
     series,
+    set_partition,
 )
 from problems.bounds.registry import REGISTRY, SECONDS, Bound, Effort
 from problems.instance import Instance
@@ -39,6 +40,7 @@ __all__ = [
     "node_bound",
     "node_cut",
     "series",
+    "set_partition",
     "theoretical",
 ]
 
