@@ -145,6 +145,8 @@ def _chosen(
 
 
 def _refusal(name: str, module: ModuleType, instance: Instance) -> str | None:
+    if not hasattr(module, "build"):
+        return f"{name} builds no model of a whole instance"
     method = getattr(module, "METHOD", None)  # of a native formulation
     problems: tuple[str, ...] = module.PROBLEMS if method is None else method.problems
     if instance.problem not in problems:

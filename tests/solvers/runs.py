@@ -7,6 +7,8 @@ import time
 from dataclasses import dataclass, field
 from typing import Any
 
+import pytest
+
 from problems.answer import Answer
 from problems.checker import check
 from problems.instance import Instance
@@ -38,6 +40,8 @@ def run(
     **options: Any,
 ) -> Ran:
     """Run a method; everything it reports must be valid, and better every time."""
+    for module in load(name).needs:
+        pytest.importorskip(module, reason=f"{name} needs {module}, of an extra")
     ran = Ran()
     context = Context(
         seed=1,

@@ -9,10 +9,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from bench.entries import parse_entry
+from bench.records import Store
+from bench.suite import run_suite
 from problems.generate.random import random_bundle
 from problems.resolve import from_bundle
 from solvers.backends._outcome import Task
-from solvers.catalogue import load
+from solvers.catalogue import load, names
 from solvers.formulations import assign, prefix
 from tests.brute_force import optimum
 from tests.solvers.runs import agrees, run
@@ -162,3 +165,17 @@ def test_the_log_is_written_unless_it_is_not_wanted(name, says, capfd):
     assert says in capfd.readouterr().out
     backend(name).solve(model, Seen(model, log=False).task)
     assert says not in capfd.readouterr().out
+
+
+def test_the_backends_are_the_ones_tested_here():
+    assert {name.partition("@")[2] for name in names() if "@" in name} == set(BACKENDS)
+
+
+@pytest.mark.parametrize("name", ["prefix@highs", "prefix@scip", "prefix@cp-sat"])
+def test_the_harness_keeps_the_end_of_the_log(name, tmp_path):
+    (record,) = run_suite(
+        [larger(n=6)], parse_entry(name), store=Store(tmp_path), time_limit_s=20.0, jobs=1
+    )
+    assert record.termination == "completed", record.error
+    says = {"highs": "Solving report", "scip": "SCIP Status", "cp-sat": "CpSolverResponse"}
+    assert says[name.partition("@")[2]] in record.log

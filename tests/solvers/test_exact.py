@@ -22,11 +22,6 @@ def form(instance):
     return "prefix" if instance.rules.contiguous else "assign"
 
 
-def test_the_entries_are_the_ones_tested_here():
-    pairs = {f"{f}@{b}" for f in ("prefix", "assign") for b in BACKENDS}
-    assert set(names()) == {*pairs, "intervals"}
-
-
 @pytest.mark.parametrize("pack", range(PACKS))
 def test_throughput_equals_brute_force(pack):
     for seed, instance in instances("throughput", THROUGHPUT)[pack::PACKS]:
@@ -101,10 +96,13 @@ def test_latency_on_a_larger_instance_with_like_devices():
 @pytest.mark.parametrize("name", names())
 def test_the_wrong_rules_are_refused(name):
     entry = load(name)
-    seen = set()
+    taken = dict.fromkeys(("throughput", "latency", "calls"), 0)
     for contiguous in (True, False):
         instance = from_bundle(random_bundle(1, rules={"contiguous": contiguous}))
-        seen.add(entry.refusal(instance) is None)
-    latency = from_bundle(random_bundle(1, problem="latency"))
-    assert (entry.refusal(latency) is None) == (name == "intervals")
-    assert seen == ({False} if name == "intervals" else {True, False})
+        taken["throughput"] += entry.refusal(instance) is None
+    for problem in ("latency", "calls"):
+        instance = from_bundle(random_bundle(1, problem=problem))
+        taken[problem] += entry.refusal(instance) is None
+    assert {problem for problem, count in taken.items() if count} == set(entry.problems)
+    if name.startswith(("prefix@", "assign@")):
+        assert taken["throughput"] == 1
