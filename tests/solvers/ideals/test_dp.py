@@ -197,3 +197,25 @@ def test_what_other_devices_do_is_refused():
 def test_too_many_kinds_of_devices_are_refused():
     instance = from_bundle(random_bundle(1, n=4, devices=13, rules={"contiguous": True}))
     assert "8192 states an ideal" in load("dp").refusal(instance)
+
+
+def test_over_direct_links_the_relaxation_bounds_and_its_proofs_hold():
+    claims = []
+    for seed in range(150):
+        given = {**arguments("throughput", seed), "topology": "direct", "devices": 3, "hosts": 1}
+        given["rules"]["contiguous"] = True
+        try:
+            instance = from_bundle(random_bundle(seed, **given, uneven=seed % 2 == 0))
+        except FileError:  # some group runs on no device
+            continue
+        best = optimum(instance).objective
+        ran = run("dp-relaxed", instance)
+        claims.append(ran.claim)
+        if best is None:
+            assert ran.claim == "infeasible"
+            continue
+        assert all(bound <= best * (1 + 1e-9) for bound in ran.bounds), (seed, best, ran)
+        if ran.claim == "optimal":
+            assert math.isclose(ran.objective, best, rel_tol=1e-6), (seed, best, ran)
+    assert claims.count("optimal") >= 60
+    assert claims.count("feasible") + claims.count("bound") > 0
