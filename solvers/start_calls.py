@@ -19,13 +19,15 @@ WORK = 20_000_000
 """Nodes, edges and slots that the search passes over: some tenths of a second."""
 STEPS = 1_000, 400
 """Steps of the search: at least, and at most for every node."""
+WALKS = 4
+"""Simple answers that walks start from, best first."""
 LEVELS = 8
-HOT, COLD = 0.05, 0.0005
+HOT, COLD = 0.1, 0.0005
 """Temperatures as shares of the value at the start."""
 
 
 def calls_start(instance: Instance, seed: int = 0) -> Answer | None:
-    """The best answer of a short annealing from the best simple one; None without a valid one.
+    """The best answer of short walks from the best simple ones; None without a valid one.
 
     Deterministic for a seed: it is bounded by steps, not by time.
     """
@@ -33,11 +35,19 @@ def calls_start(instance: Instance, seed: int = 0) -> Answer | None:
     able = [each for each in candidates if calls.finishes(instance, each) is not None]
     if not able:
         return None
-    value = [
-        (not is_placeable(instance, each.device), calls.makespan(instance, each)) for each in able
-    ]
-    best = able[min(range(len(able)), key=value.__getitem__)]
-    return anneal(instance, best, np.random.default_rng(seed))
+    value = {
+        (not is_placeable(instance, each.device), calls.makespan(instance, each)): each
+        for each in able
+    }
+    rng = np.random.default_rng(seed)
+    best: Answer | None = None
+    for key in sorted(value)[:WALKS]:
+        found = anneal(instance, value[key], rng)
+        if best is None or (
+            found is not None and calls.makespan(instance, found) < calls.makespan(instance, best)
+        ):
+            best = found
+    return best
 
 
 def mappings(instance: Instance) -> Iterator[np.ndarray]:
