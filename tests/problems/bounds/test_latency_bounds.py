@@ -40,15 +40,15 @@ def case_of(seed):
 
 @pytest.fixture(scope="module")
 def results():
-    """Optimum and all bounds of 240 instances that have an answer."""
+    """Optimum and all bounds of 130 instances that have an answer."""
     found = []
-    for seed in range(240):
+    for seed in range(130):
         case = case_of(seed)
         best = optimum(case).objective
         if best is not None:
-            result = theoretical(case, "search", 2.0)
+            result = theoretical(case, "search", 0.5)
             found.append((case, best, {each.name: each.value for each in result.bounds}))
-    assert len(found) > 160
+    assert len(found) > 85
     return found
 
 
@@ -68,7 +68,7 @@ def test_adds_to_the_plain_ones(results, name):
         values.get(name, 0.0) > (1 + 1e-6) * max(values.get(each, 0.0) for each in PLAIN)
         for _, _, values in results
     )
-    assert better > 10
+    assert better > 5
 
 
 def test_the_best_is_often_the_optimum(results):
