@@ -40,7 +40,7 @@ def build(instance: Instance, upper: float, model: Any, *, symmetry: bool) -> Pr
     program = Program(instance, model, unit, symmetry)
     possible = fitting(c, upper)
     if throughput.rules_of(instance).contiguous:
-        _chain(program, c, possible, *windows(c, upper, min(possible.shape)))
+        _chain(program, c, possible, *windows(c, upper, min(possible.shape), instance.memory))
     else:
         _free(program, possible)
     add_memory(program, c)

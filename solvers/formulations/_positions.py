@@ -3,7 +3,7 @@
 With weights w_k >= 0, one a device, any set S of groups takes sum over g in S of min_k w_k p_k(g)
 at least, weighted, and b devices have b times the known period at most, weighted: the sum of the b
 largest w_k times the period. Hence what must come before a group of a chain says how many positions
-it cannot have, and what must come after it likewise.
+it cannot have, and what must come after it likewise. The same goes for bytes and memories.
 """
 
 from __future__ import annotations
@@ -26,8 +26,17 @@ def fitting(c: Contracted, upper: float) -> np.ndarray:
     return result
 
 
-def windows(c: Contracted, upper: float, positions: int) -> tuple[np.ndarray, np.ndarray]:
+def windows(
+    c: Contracted, upper: float, positions: int, memory: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
     """First and last position of each group in a chain of `positions` devices within `upper`.
+
+    Parameters
+    ----------
+    upper : float
+        Seconds; inf without a known answer.
+    memory : float64 array, shape (K,)
+        Bytes of each device.
 
     Returns
     -------
@@ -36,21 +45,19 @@ def windows(c: Contracted, upper: float, positions: int) -> tuple[np.ndarray, np
     """
     G = len(c.supported)
     first, last = np.zeros(G, np.int64), np.full(G, positions - 1)
-    work = np.where(fitting(c, upper), c.work.sum(axis=0), np.inf)
-    if G > LARGEST or not np.isfinite(upper) or not np.isfinite(work.min(axis=1)).all():
+    if G > LARGEST:
         return first, last
+    work = np.where(fitting(c, upper), c.work.sum(axis=0), np.inf)
+    needs = [(c.bytes, memory)]
+    if np.isfinite(upper) and np.isfinite(work.min(axis=1)).all():
+        needs += [((work * w).min(axis=1) * MARGIN, w * upper) for w in _weights(work)]
     before = _reach(c.order, G)
-    for weight in _weights(work):
-        least = (work * weight).min(axis=1) * MARGIN
-        held = np.concatenate([[0.0], np.cumsum(np.sort(weight)[::-1])]) * upper
-        for here, position in ((before, first), (before.T, last)):
-            # Positions up to and with its own hold that much.
-            needed = np.searchsorted(held, here @ least) - 1
-            if position is first:
-                np.maximum(first, needed, out=first)
-            else:
-                np.minimum(last, positions - 1 - needed, out=last)
-    return np.maximum(first, 0), last
+    for amount, capacity in needs:
+        held = np.concatenate([[0.0], np.cumsum(np.sort(capacity)[::-1])])
+        # All that comes before, and the group itself, fits into so many devices at best.
+        np.maximum(first, np.searchsorted(held, before @ amount) - 1, out=first)
+        np.minimum(last, positions - np.searchsorted(held, before.T @ amount), out=last)
+    return first, last
 
 
 def _weights(work: np.ndarray) -> list[np.ndarray]:

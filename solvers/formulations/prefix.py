@@ -48,14 +48,12 @@ def build(instance: Instance, *, symmetry: bool, upper: float, scale: float) -> 
     C = len(members)
     slots, home = _slots(instance, members, B)
     builder = Builder()
-    earliest, latest = windows(c, upper, B)
-    before = np.arange(B - 1)
+    earliest, latest = windows(c, upper, B, instance.memory)
+    surely = latest[:, None] <= np.arange(B - 1)
+    # Where there is no answer both can rule each other out: other rows tell, bounds must not cross.
+    maybe = surely | (earliest[:, None] <= np.arange(B - 1))
     y = builder.variables(
-        "y",
-        (G, B - 1),
-        integer=True,
-        lower=(latest[:, None] <= before).astype(float),
-        upper=(earliest[:, None] <= before).astype(float),
+        "y", (G, B - 1), integer=True, lower=surely.astype(float), upper=maybe.astype(float)
     )
     z = builder.variables("z", (B, C), integer=True, lower=float(C == 1))
     possible = c.supported[:, [each[0] for each in members]].astype(float)

@@ -170,10 +170,26 @@ def test_work_before_and_after_a_group_decides_its_positions():
         rules={"contiguous": True},
         delay=[0, 0],
     )
-    first, last = windows(contract(chain), 3.2, 2)
+    c, ample = contract(chain), np.full(2, np.inf)
+    first, last = windows(c, 3.2, 2, ample)
     assert first.tolist() == [0, 0, 0, 1]  # either device holds three at most
     assert last.tolist() == [0, 1, 1, 1]
-    assert [each.tolist() for each in windows(contract(chain), math.inf, 2)] == [[0] * 4, [1] * 4]
+    assert [each.tolist() for each in windows(c, math.inf, 2, ample)] == [[0] * 4, [1] * 4]
+
+
+def test_bytes_before_and_after_a_group_decide_its_positions():
+    chain = by_hand.instance(
+        [[1, 1]] * 4,
+        [(0, 1), (1, 2), (2, 3)],
+        problem="throughput",
+        rules={"contiguous": True},
+        payload=[1, 1, 2, 2],
+        memory=[2, 4],
+        delay=[0, 0],
+    )
+    first, last = windows(contract(chain), math.inf, 2, chain.memory)
+    assert first.tolist() == [0, 0, 0, 1]
+    assert last.tolist() == [0, 0, 1, 1]
 
 
 def test_what_would_not_fit_is_refused():
