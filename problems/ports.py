@@ -66,7 +66,7 @@ def has_ports(instance: Instance) -> bool:
 def transfers(instance: Instance, device: np.ndarray) -> Transfers:
     """All transfers under a mapping of shape (n,)."""
     device = np.ascontiguousarray(device, np.int64)
-    ids = _transfers(device, instance.succ_ptr, instance.succ, instance.K)
+    ids = transfers_compiled(device, instance.succ_ptr, instance.succ, instance.K)
     u, to = np.divmod(ids, instance.K)
     k = device[u]
     if instance.staged:
@@ -92,7 +92,7 @@ def first_come(instance: Instance, device: np.ndarray, after: np.ndarray) -> Ser
     :class:`problems.answer.Answer`.
     """
     each = transfers(instance, device)
-    start, done, sent, received = _first_come(
+    start, done, sent, received = first_come_compiled(
         np.ascontiguousarray(device, np.int64), after, instance.time, instance.succ_ptr,
         instance.succ, instance.pred_ptr, instance.K, instance.staged, *each
     )  # fmt: skip
@@ -114,8 +114,7 @@ def in_order(
 ) -> np.ndarray | None:
     """Earliest starts under given orders at the ports, in seconds, shape (n + 2 T,).
 
-    Those of the nodes, of the transfers (`direct`) or first legs, and of the second legs. None
-    where the lists are not all transfers of each port, or close a cycle.
+    Of nodes, transfers (`direct`) or first legs, second legs. None for wrong lists or a cycle.
     """
     each = transfers(instance, device)
     next_sent = _chains(instance, each.id, each.sender, send)
@@ -147,7 +146,8 @@ def _chains(
 
 
 @njit(cache=True)
-def _transfers(device, succ_ptr, succ, K):  # type: ignore[no-untyped-def]
+def transfers_compiled(device, succ_ptr, succ, K):  # type: ignore[no-untyped-def]
+    """Ids of all transfers, ascending, shape (T,)."""
     n = device.shape[0]
     mark = np.full(K, -1, np.int64)
     result = np.empty(succ.shape[0], np.int64)
@@ -167,21 +167,19 @@ def _transfers(device, succ_ptr, succ, K):  # type: ignore[no-untyped-def]
 @njit(cache=True)
 def _missing(after, pred_ptr):  # type: ignore[no-untyped-def]
     """How many producers and nodes before it on its device every node waits for."""
-    n = after.shape[0]
-    missing = np.empty(n, np.int64)
-    for v in range(n):
-        missing[v] = pred_ptr[v + 1] - pred_ptr[v]
-    for v in range(n):
+    missing = pred_ptr[1:] - pred_ptr[:-1]
+    for v in range(after.shape[0]):
         if after[v] >= 0:
             missing[after[v]] += 1
     return missing
 
 
 @njit(cache=True)
-def _first_come(  # type: ignore[no-untyped-def]
+def first_come_compiled(  # type: ignore[no-untyped-def]
     device, after, time, succ_ptr, succ, pred_ptr, K, staged,
     ids, ptr, send, receive, sender, receiver,
 ):  # fmt: skip
+    """Compiled body of :func:`first_come`: starts, nodes that got one, transfers as served."""
     n, T = device.shape[0], ids.shape[0]
     missing = _missing(after, pred_ptr)
     start = np.zeros(n)

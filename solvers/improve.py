@@ -1,8 +1,7 @@
 """Local search on `latency` answers, so that exact methods start with narrow windows.
 
 Simulated annealing over a mapping of colocation groups and one topological sequence, in whose
-order every device runs its nodes. Transfers are pure delays here; under ``contention: ports`` the
-result is judged with ports afterwards, by whoever asked for it.
+order every device runs its nodes; under ``contention: ports`` transfers are served as they come.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ import time
 import numpy as np
 from numba import njit
 
-from problems import latency
+from problems import latency, ports
 from problems.answer import Answer
 from problems.instance import Instance
 from solvers.formulations._contract import memory_by_group
@@ -25,6 +24,8 @@ MOVES = 200
 ROUNDS = 6
 STEPS = 2_000_000_000
 """Steps (a node or an edge looked at) in all: some seconds."""
+SLOWER = 20
+"""How much longer a step takes under ports, roughly."""
 PIECE = 2_000_000
 """Steps between two looks at the clock: a few hundredths of a second."""
 
@@ -57,10 +58,11 @@ def improve(
     rng = np.random.default_rng(seed)
     tail = _tails(parts[0], instance.succ_ptr, instance.succ)
     links = latency.communication(instance)
-    best = latency.sequence_starts(instance, device, sequence)
-    value = float((best + instance.time[np.arange(instance.n), device]).max())
-    first = value
-    size = instance.n + instance.m
+    ports_ = (
+        ports.has_ports(instance), instance.staged, instance.port, instance.wire, instance.host
+    )  # fmt: skip
+    first = value = latency.makespan(instance, latency.answer_of(instance, device, sequence))
+    size = (instance.n + instance.m) * (SLOWER if ports_[0] else 1)
     piece, left = max(1, PIECE // size), steps // size
     for turn in range(ROUNDS):
         walk = device.copy(), sequence.copy()
@@ -73,10 +75,10 @@ def improve(
                 *walk, device, sequence, value, *heat, count, rng.integers(2**31), *parts,
                 instance.pred_ptr, instance.pred, instance.succ_ptr, instance.succ,
                 instance.unlimited, instance.memory, instance.link_time, links, instance.group,
-                tail,
+                tail, ports_,
             )  # fmt: skip
             at += count
-    if value >= first:
+    if value >= min(first, latency.makespan(instance, answer)):
         return answer
     return latency.answer_of(instance, device, sequence)
 
@@ -139,6 +141,45 @@ def _time(  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
+def _served(  # type: ignore[no-untyped-def]
+    device, sequence, times, pred_ptr, succ_ptr, succ, unlimited, link_time, ports_
+):
+    """The makespan where ports serve transfers as they come; see :mod:`problems.ports`."""
+    _, staged, port, wire, host = ports_
+    n, K = times.shape
+    ids = ports.transfers_compiled(device, succ_ptr, succ, K)
+    ptr = np.zeros(n + 1, np.int64)
+    send, receive = np.empty(len(ids)), np.empty(len(ids))
+    sender, receiver = np.full(len(ids), -1), np.full(len(ids), -1)
+    for j in range(len(ids)):
+        u, to = ids[j] // K, ids[j] % K
+        k = device[u]
+        ptr[u + 1] += 1
+        send[j] = link_time[port[k] if staged else wire[k, to], u]
+        receive[j] = link_time[port[to] if staged else wire[k, to], u]
+        if send[j] > 0 and not host[k]:
+            sender[j] = k
+        if receive[j] > 0 and not host[to]:
+            receiver[j] = to
+    ptr = np.cumsum(ptr)
+    after, last = np.full(n, -1), np.full(K, -1)
+    for v in sequence:
+        k = device[v]
+        if not unlimited[k]:
+            if last[k] >= 0:
+                after[last[k]] = v
+            last[k] = v
+    start = ports.first_come_compiled(
+        device, after, times, succ_ptr, succ, pred_ptr, K, staged, ids, ptr, send, receive,
+        sender, receiver,
+    )[0]  # fmt: skip
+    latest = 0.0
+    for v in range(n):
+        latest = max(latest, start[v] + times[v, device[v]])
+    return latest
+
+
+@njit(cache=True)
 def _slide(sequence, place, at, to):  # type: ignore[no-untyped-def]
     v = sequence[at]
     step = 1 if to > at else -1
@@ -169,7 +210,7 @@ def _fits(g, k, to, use, readers, memory, size, shared, weight_ptr, weight):  # 
 def _anneal(  # type: ignore[no-untyped-def]
     device, sequence, best_device, best_sequence, best, hot, cold, moves, seed,
     times, member_ptr, member, possible, size, shared, weight_ptr, weight,
-    pred_ptr, pred, succ_ptr, succ, unlimited, memory, link_time, links, group, tail,
+    pred_ptr, pred, succ_ptr, succ, unlimited, memory, link_time, links, group, tail, ports_,
 ):  # fmt: skip
     """Try moves on `device` and `sequence`; what is better is copied. Returns the best makespan."""
     np.random.seed(seed)
@@ -189,6 +230,10 @@ def _anneal(  # type: ignore[no-untyped-def]
     now = _time(
         device, sequence, 0, np.inf, start, times, pred_ptr, pred, unlimited, link_time, links, tail
     )
+    if ports_[0]:
+        now = _served(
+            device, sequence, times, pred_ptr, succ_ptr, succ, unlimited, link_time, ports_
+        )
     reach = max(2, n // 4)
     for move in range(moves):
         heat = hot + (cold - hot) * move / moves
@@ -232,7 +277,11 @@ def _anneal(  # type: ignore[no-untyped-def]
                 device, sequence, first, limit * (1 + 1e-12), start, times, pred_ptr, pred,
                 unlimited, link_time, links, tail,
             )  # fmt: skip
-            if value < np.inf:
+            if ports_[0] and value < np.inf:  # without ports it is no more than with them
+                value = _served(
+                    device, sequence, times, pred_ptr, succ_ptr, succ, unlimited, link_time, ports_
+                )
+            if value <= limit * (1 + 1e-12):
                 now = value
                 if now < best * (1 - 1e-9):
                     best = now

@@ -111,11 +111,7 @@ def latency_start(instance: Instance) -> Answer | None:
             value = latency.makespan(instance, answer)
             if value < least:
                 best, least = answer, value
-    if best is not None:
-        better = improve(instance, best, steps=STEPS * instance.n)
-        # Under ports it has searched without them.
-        best = better if latency.makespan(instance, better) < least else best
-    return best
+    return None if best is None else improve(instance, best, steps=STEPS * instance.n)
 
 
 def _earliest_finish(instance: Instance) -> np.ndarray | None:
