@@ -18,7 +18,7 @@ def body(answer) -> bytes:
     return msgspec.msgpack.encode(encode_answer(answer, 1 << 16))
 
 
-@pytest.mark.parametrize("problem", ["throughput", "latency"])
+@pytest.mark.parametrize("problem", ["throughput", "latency", "calls"])
 def test_fast_and_slow_agree_on_reports(problem):
     instance = harness.instance(problem, devices=3, tight=1.5, unsupported=0.2)
     rng = np.random.default_rng(0)
@@ -27,9 +27,14 @@ def test_fast_and_slow_agree_on_reports(problem):
         answer = Answer(rng.integers(-1 if rng.random() < 0.05 else 0, 3, instance.n))
         if problem == "latency" and rng.random() < 0.5 and (answer.device >= 0).all():
             answer = latency.dispatch(instance, answer.device)
+        if problem == "calls" and rng.random() < 0.5:
+            slot = np.where(instance.host[answer.device], -1, rng.integers(0, 2, instance.n))
+            answer = Answer(answer.device, slot=slot)
         found = judge.judge(instance, (0.0, body(answer)))
         verdict = check(instance, answer)
         assert (found.objective, found.violations) == (verdict.objective, verdict.violations)
+        whole = problem == "throughput" or answer.order is not None or answer.slot is not None
+        assert found.completed_by_dispatch == (verdict.valid and not whole)
         fast = judge.objective(instance, answer)
         assert (fast is None) == (verdict.objective is None)
         if fast is not None:
@@ -63,6 +68,18 @@ def test_claimed_starts_are_judged_by_the_checker_only():
     assert judge.objective(instance, late) == check(instance, late).objective
     assert judge.objective(instance, late) == pytest.approx(latency.makespan(instance, answer))
     assert judge.objective(instance, early) is None
+
+
+@pytest.mark.parametrize("problem", ["throughput", "latency", "calls"])
+def test_what_a_problem_has_no_place_for_is_no_answer(problem):
+    instance = harness.instance(problem)
+    device = np.zeros(instance.n, int)
+    order = (np.arange(instance.n), *(np.zeros(0, int) for _ in range(instance.K - 1)))
+    slot = np.where(instance.host[device], -1, 0)
+    for name, answer in (("order", Answer(device, order)), ("slot", Answer(device, slot=slot))):
+        has = (problem, name) in {("latency", "order"), ("calls", "slot")}
+        assert (judge.objective(instance, answer) is not None) == has
+        assert check(instance, answer).valid == has
 
 
 def test_long_traces_keep_first_and_best():
