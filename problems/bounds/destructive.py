@@ -50,7 +50,7 @@ def destructive(instance: Instance, seconds: float) -> tuple[float, str]:
         return 0.0, "every node can run in no time"
     case = case_of(instance)
     stage = "propagation"
-    reached = _largest(low, end, lambda limit: _refuted(propagate(case, limit) is None, limit))
+    reached = _largest(low, end, lambda u: _refuted(propagate(case, u, end=end) is None, u))
     # A proof of min(U, value) is worth little when U is far above what is proved.
     if size(instance) <= joint_lp.LARGEST:
         half = time.monotonic() + (end - time.monotonic()) / 2
@@ -89,7 +89,7 @@ def _largest(low: float, end: float, prove: Callable[[float], float]) -> float:
 
 def _by_lp(case: Case, limit: float, unit: float, end: float) -> float:
     """min(limit, what the joint LP proves of schedules within it)."""
-    left = propagate(case, limit)
+    left = propagate(case, limit, end=end)
     if left is None:
         return limit
     best = 0.0
@@ -102,7 +102,7 @@ def _by_lp(case: Case, limit: float, unit: float, end: float) -> float:
 
 def _shaved(case: Case, limit: float, end: float) -> State | None:
     """What shaving leaves under a limit; None on a contradiction."""
-    left = propagate(case, limit)
+    left = propagate(case, limit, end=end)
     changed = True
     while changed and left is not None:
         changed = False
@@ -120,11 +120,11 @@ def _shaved(case: Case, limit: float, end: float) -> State | None:
                 if left.allowed[g].sum() == 1:
                     break
                 allowed[g, c] = True
-                there = propagate(case, limit, replace(left, allowed=allowed), SHAVING_PASSES)
+                there = propagate(case, limit, replace(left, allowed=allowed), SHAVING_PASSES, end)
                 if there is None:
                     allowed = left.allowed.copy()
                     allowed[g, c] = False
-                    left = propagate(case, limit, replace(left, allowed=allowed))
+                    left = propagate(case, limit, replace(left, allowed=allowed), end=end)
                     changed = True
                     if left is None:
                         return None

@@ -18,6 +18,7 @@ that of destructive bounds (Klein and Scholl, 1999, European J. of Operational R
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass
 
 import numpy as np
@@ -128,7 +129,11 @@ def case_of(instance: Instance) -> Case:
 
 
 def propagate(
-    case: Case, limit: float, known: State | None = None, passes: int = PASSES
+    case: Case,
+    limit: float,
+    known: State | None = None,
+    passes: int = PASSES,
+    end: float = np.inf,
 ) -> State | None:
     """What is left if the makespan is at most `limit` seconds; None if nothing is.
 
@@ -136,6 +141,8 @@ def propagate(
     ----------
     known : State or None
         What is left already, under this limit or a larger one.
+    end : float
+        Moment of ``time.monotonic()`` after which no pass begins: what is left then is left.
     """
     instance = case.instance
     left = start(case) if known is None else known
@@ -143,6 +150,8 @@ def propagate(
     head, tail = left.head.copy(), left.tail.copy()
     top = limit * (1 + MARGIN)
     for _ in range(passes):
+        if time.monotonic() > end:
+            break
         changed = _pass(
             top, case.time, allowed, cluster, held, case.memory, case.several, case.limited,
             case.weight, instance.pred_ptr, instance.pred, instance.succ_ptr, instance.succ,
