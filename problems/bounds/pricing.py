@@ -122,6 +122,8 @@ class Pricing:
             objective = math.floor(load * WEIGHT) * self.load + sum_(self.x, down(-cover, scale))
         model.minimize(objective)
         solver = self.cp.CpSolver()
+        # Or it may prove too much: or-tools issue 5293, see solvers/cpsat/_sound.py.
+        solver.parameters.presolve_inclusion_work_limit = 0
         solver.parameters.num_workers = 1
         solver.parameters.random_seed = 0
         solver.parameters.max_time_in_seconds = max(seconds, 0.01)

@@ -297,6 +297,8 @@ def _ask(
         model.add(target >= begin + spent)
     model.minimize(makespan + sum(price))
     solver = cp_model.CpSolver()
+    # Or it may prove too much: or-tools issue 5293, see solvers/cpsat/_sound.py.
+    solver.parameters.presolve_inclusion_work_limit = 0
     solver.parameters.num_workers = 1
     solver.parameters.linearization_level = 2
     solver.parameters.max_time_in_seconds = max(seconds, 0.01)
