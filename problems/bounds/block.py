@@ -28,7 +28,7 @@ from problems.bounds.node_bound import RULES
 from problems.bounds.registry import bound
 from problems.instance import Instance
 
-FIRST_SECONDS = 0.5  # what the first look at each program may take
+FIRST_SECONDS = 2.0  # what the first look at each program may take
 
 
 def refuses(instance: Instance) -> str | None:
@@ -92,7 +92,8 @@ def least_of(
         return 0.0, "no work to share"
     deadline = time.monotonic() + seconds
     # Nothing is under one unit, the load LP's bound.
-    heap = [(1.0, i, min(FIRST_SECONDS, seconds / programs)) for i in range(programs)]
+    first_look = seconds if programs == 1 else min(FIRST_SECONDS, seconds / programs)
+    heap = [(1.0, i, first_look) for i in range(programs)]
     done, stopped = math.inf, False
     while heap and heap[0][0] < done:
         value, i, limit = heapq.heappop(heap)
