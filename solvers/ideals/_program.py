@@ -21,58 +21,16 @@ from problems.instance import Instance
 from solvers.ideals._arrays import Arrays, arrays_of, by_number, depth_first
 from solvers.ideals._contraction import Items, items_of, simplify
 from solvers.ideals._lattice import Lattice, OutOfTime, TooMany, lattice
+from solvers.ideals._scope import undecided
 from solvers.ideals._search import ROUNDING, Chain, Search
 from solvers.keeper import Keeper
 from solvers.method import Context
 
 GIB = 2.0**30
-MOST_VECTORS = 2**12
-"""Combinations of used devices: 12 devices that are all unlike."""
 FIRST_STEP = 0.02
-"""The first level lies this share above the lower bound; every next step is twice as large."""
-
-
-def refuses(instance: Instance) -> str | None:
-    """Why no program over ideals can take the instance, or None."""
-    if not throughput.rules_of(instance).contiguous:
-        return "the program places chains: an instance that is not contiguous is for assign"
-    vectors = math.prod(int(count) + 1 for count in np.bincount(instance.device_class))
-    if vectors > MOST_VECTORS:
-        kinds = int(instance.device_class.max()) + 1
-        return (
-            f"{instance.K} devices of {kinds} kinds: {vectors} states an ideal, and the program"
-            f" takes up to {MOST_VECTORS}"
-        )
-    return None
-
-
-def undecided(instance: Instance) -> str | None:
-    """Why a device's part and class do not tell its load, or None where they do.
-
-    They do on staged platforms and between two devices. Over direct links between more, they do if
-    all links of a device are alike and every producer is read by one other group at most.
-    """
-    if instance.staged or instance.K <= 2:
-        return None
-    for k in np.flatnonzero(~instance.host):
-        others = np.arange(instance.K) != k
-        for wire in (instance.wire[k, others], instance.wire[others, k]):
-            if (instance.link_time[wire] != instance.link_time[wire[0]]).any():
-                return (
-                    "direct links that differ: what a device sends depends on where its consumers"
-                    " sit, and the program knows a device's part only; dp-relaxed and prefix take"
-                    " them"
-                )
-    group, pays = instance.group, instance.link_time.any(axis=0)
-    for u in np.flatnonzero(pays):
-        consumers = instance.succ[instance.succ_ptr[u] : instance.succ_ptr[u + 1]]
-        if len(set(group[consumers].tolist()) - {int(group[u])}) > 1:
-            return (
-                "direct links between more than two devices: a producer sends once to every device"
-                " that reads it, and the program knows a device's part only; dp-relaxed and prefix"
-                " take them"
-            )
-    return None
+"""The first level lies this share above the lower bound."""
+GROWTH, AT_ONCE = 3.0, 2e6
+"""The next level shall take so many times the visits of the last one, or so many visits."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -176,11 +134,13 @@ def solve_levels(s: Setting, items: Items, search: Search, lower: float) -> tupl
         the answer behind it is valid. inf if there is none at all.
     """
     keeper, step, proved = s.keeper, FIRST_STEP, lower
+    pace: list[tuple[float, float]] = []
     target = min(keeper.value * (1 - ROUNDING), _ceiling(s.instance))
     while proved < target:
         level = proved * (1 + step) if proved > 0 else target
-        if level * (1 + step) > target:
+        if level * (1 + step / 2) > target:
             level = target
+        before = search.visits
         value, chain = at_level(search, level, s.in_time)
         if chain is not None:
             answer = s.answer(items, search.a, chain)
@@ -192,8 +152,19 @@ def solve_levels(s: Setting, items: Items, search: Search, lower: float) -> tupl
             break
         proved = level * (1 - 2 * ROUNDING)
         keeper.bound_by(proved)
-        step *= 2
+        pace.append((math.log(level), math.log(search.visits - before + 1)))
+        step = _next_step(pace)
     return keeper.value, True
+
+
+def _next_step(pace: list[tuple[float, float]]) -> float:
+    """Share by which the level rises, from (log level, log visits) of the levels so far."""
+    power = 1.0
+    if len(pace) > 1:
+        (l0, v0), (l1, v1) = pace[-2:]
+        power = max((v1 - v0) / (l1 - l0), power)
+    more = max(math.log(GROWTH), math.log(AT_ONCE) - pace[-1][1])
+    return min(math.expm1(more / power), FIRST_STEP * 2.0 ** len(pace))
 
 
 def _ceiling(instance: Instance) -> float:

@@ -11,8 +11,8 @@ from problems import throughput
 from problems.answer import Answer
 from problems.instance import Instance
 from solvers import start
-from solvers.ideals import _program
-from solvers.ideals._program import setting, solve, undecided
+from solvers.ideals import _scope
+from solvers.ideals._program import setting, solve
 from solvers.keeper import Keeper
 from solvers.method import Context, Method, Unsupported, options_of
 
@@ -24,7 +24,7 @@ def dp(instance: Instance, context: Context, *, max_gib: float = 4.0) -> Answer 
 
 def refuses(instance: Instance) -> str | None:
     """Why the program cannot solve the instance, or None."""
-    return _program.refuses(instance) or undecided(instance)
+    return _scope.refuses(instance) or _scope.undecided(instance)
 
 
 def run(instance: Instance, context: Context, max_gib: float, reason: str | None) -> Answer | None:

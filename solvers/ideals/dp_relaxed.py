@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from problems.answer import Answer
 from problems.instance import Instance
-from solvers.ideals._program import refuses
+from solvers.ideals._scope import refuses
 from solvers.ideals.dp import run
 from solvers.method import Context, Method, options_of
 

@@ -11,7 +11,8 @@ from problems.answer import Answer
 from problems.instance import Instance
 from solvers import start
 from solvers.ideals._lattice import OutOfTime
-from solvers.ideals._program import refuses, setting, solve_linear
+from solvers.ideals._program import setting, solve_linear
+from solvers.ideals._scope import refuses
 from solvers.ideals.dp import value_of
 from solvers.keeper import Keeper
 from solvers.method import Context, Method, Unsupported, options_of
