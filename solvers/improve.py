@@ -19,9 +19,11 @@ from solvers.formulations._contract import memory_by_group
 
 HOT, COLD = 3e-3, 1e-5
 """First and last temperature of a round, parts of the best makespan."""
-MOVES = 200
+MOVES = 100
 """Moves a node of the first round; each round has twice as many as the one before."""
-ROUNDS = 6
+ROUNDS = 7
+IDLE = 2
+"""Rounds, and rounds in a row that bring nothing, after which it ends."""
 STEPS = 2_000_000_000
 """Steps (a node or an edge looked at) in all: some seconds."""
 SLOWER = 20
@@ -64,7 +66,9 @@ def improve(
     first = value = latency.makespan(instance, latency.answer_of(instance, device, sequence))
     size = (instance.n + instance.m) * (SLOWER if ports_[0] else 1)
     piece, left = max(1, PIECE // size), steps // size
+    idle = 0
     for turn in range(ROUNDS):
+        before = value
         walk = device.copy(), sequence.copy()
         moves, at = min(MOVES * instance.n * 2**turn, left), 0
         left -= moves
@@ -78,6 +82,9 @@ def improve(
                 tail, ports_,
             )  # fmt: skip
             at += count
+        idle = 0 if value < before else idle + 1
+        if idle == IDLE:
+            break
     if value >= min(first, latency.makespan(instance, answer)):
         return answer
     return latency.answer_of(instance, device, sequence)

@@ -16,6 +16,9 @@ from solvers.formulations._contract import memory_by_group
 from solvers.formulations._symmetry import leaders, successors
 from solvers.formulations._windows import SAFETY, between, serial
 
+MANY = 4
+"""Devices from which on load rows would be too many for a quick presolve."""
+
 
 @dataclass(frozen=True, eq=False)
 class Program:
@@ -164,7 +167,7 @@ def _loads(
     late = np.where(on, tail, np.iinfo(np.int64).max).min(axis=1)
     if not on.any(axis=1).all():  # no answer: the rows say so as they are
         return
-    for mine in between(early, late):
+    for mine in between(early, late, 5 if instance.K <= MANY else 3):
         least = int(early[mine].min() + late[mine].min())
         for k in np.flatnonzero(~instance.unlimited).tolist():
             nodes = np.flatnonzero(mine & on[:, k]).tolist()

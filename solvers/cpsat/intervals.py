@@ -15,6 +15,7 @@ import numpy as np
 
 from problems import latency
 from problems.answer import Answer
+from problems.bounds.headtail import headtail
 from problems.instance import Instance
 from solvers import start
 from solvers.cpsat import _ports
@@ -46,9 +47,13 @@ def intervals(
     if keeper.value == 0.0:
         context.claim("optimal", 0.0, "the starting answer takes no time")
         return keeper.best
+    # What the heads and tails of the model say before presolve is through.
+    simple = headtail(instance).value
+    keeper.bound_by(simple)
     program = build(
-        instance, keeper.value, cp_model.CpModel(), symmetry=symmetry, lower=context.bound
-    )
+        instance, keeper.value, cp_model.CpModel(), symmetry=symmetry,
+        lower=max(context.bound, simple),
+    )  # fmt: skip
     if keeper.best is not None:
         _hint(instance, program, keeper.best, symmetry)
     solver = cp_model.CpSolver()
