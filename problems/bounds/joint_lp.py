@@ -36,7 +36,7 @@ from problems.bounds.propagation import State
 from problems.bounds.registry import UNIT_ROUNDOFF, bound
 from problems.instance import Instance
 
-LARGEST = 400_000  # columns for transfers: beyond, HiGHS was seen to need minutes and gigabytes
+LARGEST = 100_000  # columns for transfers: beyond, HiGHS overruns its limit by minutes
 GRID = 25  # thresholds of heads, and of tails
 CUTS = 8  # windows added a class and round
 VIOLATED = 1e-4  # relative to the makespan; less does not pay for another round
