@@ -10,6 +10,7 @@ bounds it, is a bound. Own derivation.
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
 # Imported for their entries in the registry.
@@ -56,7 +57,8 @@ def _one(entry: Bounder, case: Instance, seconds: float | None) -> tuple[float, 
     if reason is not None:
         return 0.0, reason
     found = entry(case) if seconds is None else entry(case, seconds)
-    return found.value, f"{found.name}: {found.note}"
+    # Of an instance without any answer, a bound may have no finite value to tell.
+    return (found.value, f"{found.name}: {found.note}") if math.isfinite(found.value) else (0.0, "")
 
 
 def _largest(instance: Instance, found: list[tuple[float, str]]) -> tuple[float, str]:

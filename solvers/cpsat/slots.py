@@ -16,6 +16,8 @@ import numpy as np
 
 from problems import calls
 from problems.answer import Answer
+from problems.bounds.calls_path import as_schedule
+from problems.bounds.destructive import destructive
 from problems.bounds.headtail import heads, tails
 from problems.instance import Instance
 from solvers import objective
@@ -28,6 +30,8 @@ from solvers.method import Context, Method, Unsupported, options_of
 
 SAFETY = 1 - 1e-12
 """Sums are rounded to nearest: lowered by this they are certainly no more."""
+SHARE, LONGEST = 0.15, 10.0
+"""What a bound of schedules may take before: a share of the time left, at most so many seconds."""
 BITS = 30
 """Units of the horizon, in bits. Or-tools 9.15 called one of 352 tiny models with 34 and more bits
 infeasible that is not (no such case below 31 bits, nor without its dual reductions)."""
@@ -70,7 +74,10 @@ def slots(
     if keeper.value == 0.0:
         context.claim("optimal", 0.0, "the starting answer takes no time")
         return keeper.best
+    known = _schedule_bound(instance, context) if keeper.best is not None else 0.0
+    keeper.bound_by(known)
     program = build(instance, keeper.value, cp_model.CpModel(), symmetry=symmetry)
+    program.model.add(program.total >= math.floor(known / program.unit * SAFETY))
     if keeper.best is not None:
         _hint(instance, program, keeper.best, symmetry)
     solver = cp_model.CpSolver()
@@ -102,6 +109,14 @@ def slots(
     }
     keeper.conclude(words.get(status, "stopped"), note, gap)
     return keeper.best
+
+
+def _schedule_bound(instance: Instance, context: Context) -> float:
+    case = as_schedule(instance)
+    if destructive.valid_for(case) is not None:
+        return 0.0
+    value = destructive(case, min(SHARE * max(context.time_left(), 0.0), LONGEST)).value
+    return value * SAFETY if math.isfinite(value) else 0.0
 
 
 def build(instance: Instance, upper: float, model: Any, *, symmetry: bool) -> Program:
