@@ -32,6 +32,7 @@ from problems.latency import communication
 
 UNITS = 10**7  # a segment's time in integers: what rounding down loses is a millionth
 EACH = 3.0  # seconds for a part: what is not solved by then keeps what is proved
+DELAYS = 5_000_000  # of every payload between all devices: more take many seconds to go through
 ANY = -1  # some device at an end of a part, whichever
 WIDE = 4  # devices: up to so many, every transfer of a part has its local polytope
 MOST = 80  # nodes of a segment that CP-SAT is asked about
@@ -63,6 +64,8 @@ class Segment:
 def _refuses(instance: Instance) -> str | None:
     if not passages(instance):
         return "series needs a node that everything passes through"
+    if instance.n * instance.K**2 > DELAYS:
+        return f"series would hold {instance.n * instance.K**2} delays"
     return None
 
 
