@@ -50,7 +50,10 @@ def destructive(instance: Instance, seconds: float) -> tuple[float, str]:
         return 0.0, "every node can run in no time"
     case = case_of(instance)
     stage = "propagation"
-    reached = _largest(low, end, lambda u: _refuted(propagate(case, u, end=end) is None, u))
+    most = _most(instance)
+    reached = _largest(low, end, lambda u: _refuted(propagate(case, u, end=end) is None, u), most)
+    if reached >= most:
+        return reached, "no answer exists: longer than everything one after another"
     # A proof of min(U, value) is worth little when U is far above what is proved.
     if size(instance) <= joint_lp.LARGEST:
         half = time.monotonic() + (end - time.monotonic()) / 2
@@ -68,16 +71,26 @@ def _refuted(contradiction: bool, limit: float) -> float:
     return limit if contradiction else 0.0
 
 
-def _largest(low: float, end: float, prove: Callable[[float], float]) -> float:
+def _most(instance: Instance) -> float:
+    """What no schedule exceeds that wastes no time: all nodes and transfers one after another."""
+    slowest = np.where(np.isfinite(instance.time), instance.time, 0.0).max(axis=1).sum()
+    return float(slowest + 2 * instance.K * instance.link_time.max(axis=0).sum())
+
+
+def _largest(
+    low: float, end: float, prove: Callable[[float], float], most: float = np.inf
+) -> float:
     """The largest bound that `prove` gives: from `low` upwards in growing steps, then between.
 
     Parameters
     ----------
     prove : callable
         Trial U -> a bound, at most U; 0 where nothing is proved.
+    most : float
+        Where to stop: an instance without an answer refutes everything.
     """
     step, high = STEP, np.inf
-    while time.monotonic() < end and high > low * (1 + STEP):
+    while time.monotonic() < end and low < most and high > low * (1 + STEP):
         trial = min(low * (1 + step), (low * high) ** 0.5)
         proved = prove(trial)
         if proved >= trial:

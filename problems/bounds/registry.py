@@ -15,6 +15,7 @@ column generation) is declared with ``effort="search"``; its function is ``(inst
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -100,6 +101,8 @@ class Bounder:
         ------
         ValueError
             If the bound is not valid for the instance.
+        ArithmeticError
+            If what it computes is no number.
         """
         refusal = self.valid_for(instance)
         if refusal is not None:
@@ -107,6 +110,8 @@ class Bounder:
         begin = time.perf_counter()
         limit = (seconds,) if self.effort == "search" else ()
         value, note = self.compute(instance, *limit)
+        if not math.isfinite(value):
+            raise ArithmeticError(f"{instance.id}: the bound {self.name} came out as {value}")
         return Bound(self.name, max(value, 0.0), time.perf_counter() - begin, note)
 
 

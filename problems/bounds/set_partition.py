@@ -85,7 +85,8 @@ def _generate(nets: Nets, seconds: float) -> tuple[float, str]:
     work = np.where(may, np.where(may, nets.time, 0.0) / unit * share, np.inf)
     centre = _Multipliers(share, work.min(axis=1))  # those of the load LP
     step, smoothing = FIRST_STEP, 0.0
-    while step >= LAST_STEP and time.monotonic() < deadline:
+    most = _most(nets)
+    while step >= LAST_STEP and proved < most and time.monotonic() < deadline:
         level, best = proved * (1 + step), -np.inf
         while proved < level and time.monotonic() < deadline:
             steps += 1
@@ -116,9 +117,22 @@ def _generate(nets: Nets, seconds: float) -> tuple[float, str]:
             if best >= upper - CONVERGED:
                 break
         step = min(2 * step, FIRST_STEP) if proved >= level else step / 3
+    if proved >= most:
+        return (
+            unit * most,
+            "stopped beyond all work and transfers on one device: most likely nothing fits",
+        )
     if proved <= first:
         return unit * proved, "no more than the cheap bounds that it starts from"
     return unit * proved, f"CP-SAT: Lagrangian of column generation, {steps} steps"
+
+
+def _most(nets: Nets) -> float:
+    """Everything on the slowest device, and each transfer once, in units: beyond, nothing fits."""
+    slowest = np.where(np.isfinite(nets.time), nets.time, 0.0).max(axis=1).sum()
+    return (
+        float(slowest + nets.send.max(axis=0).sum() + nets.receive.max(axis=0).sum()) / nets.work[0]
+    )
 
 
 def _gain(each: _Set, multipliers: _Multipliers) -> float:
