@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from problems.bounds.nets import Nets
+from problems.cp_sat import keep_sound
 
 SCALE = 10**6
 COARSE = 10**4  # parts of a unit, and
@@ -122,8 +123,7 @@ class Pricing:
             objective = math.floor(load * WEIGHT) * self.load + sum_(self.x, down(-cover, scale))
         model.minimize(objective)
         solver = self.cp.CpSolver()
-        # Or it may prove too much: or-tools issue 5293, see solvers/cpsat/_sound.py.
-        solver.parameters.presolve_inclusion_work_limit = 0
+        keep_sound(solver.parameters)
         solver.parameters.num_workers = 1
         solver.parameters.random_seed = 0
         solver.parameters.max_time_in_seconds = max(seconds, 0.01)

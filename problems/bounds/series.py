@@ -27,6 +27,7 @@ from problems.bounds.allowed import allowed_times
 from problems.bounds.joint_lp import LARGEST, prices
 from problems.bounds.joint_model import size
 from problems.bounds.registry import bound, round_down, slack
+from problems.cp_sat import keep_sound
 from problems.instance import Instance
 from problems.latency import communication
 
@@ -300,8 +301,7 @@ def _ask(
         model.add(target >= begin + spent)
     model.minimize(makespan + sum(price))
     solver = cp_model.CpSolver()
-    # Or it may prove too much: or-tools issue 5293, see solvers/cpsat/_sound.py.
-    solver.parameters.presolve_inclusion_work_limit = 0
+    keep_sound(solver.parameters)
     solver.parameters.num_workers = 1
     solver.parameters.linearization_level = 2
     solver.parameters.max_time_in_seconds = max(seconds, 0.01)

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from problems.cp_sat import keep_sound
 from solvers.backends._integers import Rounded, UnboundedError, rounded
 from solvers.backends._outcome import Outcome, Task
-from solvers.cpsat._sound import keep_sound
 from solvers.method import Unsupported
 from solvers.model import Model
 

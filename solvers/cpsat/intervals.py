@@ -16,11 +16,11 @@ import numpy as np
 from problems import latency
 from problems.answer import Answer
 from problems.bounds.headtail import headtail
+from problems.cp_sat import keep_sound
 from problems.instance import Instance
 from solvers import start
 from solvers.cpsat import _ports
 from solvers.cpsat._schedule import Program, build
-from solvers.cpsat._sound import keep_sound
 from solvers.formulations._orders import relabelled
 from solvers.formulations._windows import SAFETY
 from solvers.improve import improve

@@ -19,9 +19,9 @@ from problems.answer import Answer
 from problems.bounds.calls_path import as_schedule
 from problems.bounds.destructive import destructive
 from problems.bounds.headtail import heads, tails
+from problems.cp_sat import keep_sound
 from problems.instance import Instance
 from solvers import objective
-from solvers.cpsat._sound import keep_sound
 from solvers.formulations._contract import memory_by_group
 from solvers.formulations._symmetry import canonical, leaders, successors
 from solvers.formulations.calls import refuses

@@ -11,12 +11,12 @@ from typing import Any
 
 from problems import throughput
 from problems.answer import Answer
+from problems.cp_sat import keep_sound
 from problems.instance import Instance
 from solvers import objective
 from solvers.backends._outcome import Status
 from solvers.cpsat._pipeline import build
 from solvers.cpsat._program import SAFETY, Program
-from solvers.cpsat._sound import keep_sound
 from solvers.keeper import Keeper
 from solvers.method import Context, Method, Unsupported, options_of
 
