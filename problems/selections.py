@@ -13,7 +13,9 @@ from problems.instance import InstanceSpec
 
 HOLDOUT = "holdout"
 # The usual ones, in the order in which they are listed; there may be others.
-NAMES = ("smoke", "default", "full", "latency", "throughput", "training", "scaling", HOLDOUT)
+NAMES = (
+    "smoke", "default", "full", "latency", "throughput", "calls", "training", "scaling", HOLDOUT,
+)  # fmt: skip
 
 
 def derived(

@@ -1,7 +1,7 @@
 """The instances of the library: which graph is placed on which platform, under which rules.
 
 What is worth asking of which graph: latency of branchy networks, throughput and tight memory of
-chains; processors are paired with slow links and GPUs with PCIe-class ones, or transfers would be
+chains, subgraph calls where memory or missing operators force cuts; processors are paired with slow links and GPUs with PCIe-class ones, or transfers would be
 free. A line is a platform, a problem with its rules, and graphs (``name`` or ``name:level``).
 """
 
@@ -26,6 +26,7 @@ HOLDOUT = frozenset({
 CONTIGUOUS: dict[str, Any] = {"contiguous": True}
 FREE: dict[str, Any] = {}
 WEIGHTS: dict[str, Any] = {"memory": "weights"}
+PORTS: dict[str, Any] = {"contention": "ports"}
 
 THROUGHPUT: list[tuple[str, dict[str, Any], str]] = [
     # Processors: chains and branchy networks over slow links.
@@ -127,6 +128,26 @@ LATENCY: list[tuple[str, dict[str, Any], str]] = [
     ("chain-16", FREE, "nasnet-mobile hrnet-w18"),
     ("server-h100-l40s", FREE, "t5-base bart-large"),
     ("six-unlike", FREE, "bridgetower albert-xxlarge"),
+    # One transfer at a time at every port.
+    ("duo-eth1g", PORTS, "clip:block"),
+    ("quad-eth1g", PORTS, "gnmt:block randwire-ws:parent wavenet"),
+    ("server-tight-384m", PORTS, "moe:block"),
+    ("cluster-2x2", PORTS, "moe randwire-ws:parent"),
+    ("edge-duo", PORTS, "bn-inception"),
+]  # fmt: skip
+
+# Few calls and scarce memory make the cuts matter: without memory one call may hold everything.
+CALLS: list[tuple[str, dict[str, Any], str]] = [
+    ("edge", {"slots": 2}, "unet:parent"),
+    ("edge-duo", {"slots": 1}, "bn-inception:parent"),
+    ("edge-duo", {"slots": 2}, "shufflenetv2:parent"),
+    ("edge-duo", {"slots": 3}, "inceptionv3:block"),
+    ("edge-duo", {"slots": 4}, "densenet121:parent"),
+    ("server-tight-96m", {"slots": 1}, "inceptionv3:block"),
+    ("server-tight-96m", {"slots": 3}, "densenet121"),
+    ("server-tight-384m", {"slots": 1}, "clip:block"),
+    ("server-tight-384m", {"slots": 2}, "moe:block t5-base:parent"),
+    ("server-tight-384m", {"slots": 4}, "bert-base:parent"),
 ]  # fmt: skip
 
 PHASES: dict[str, Any] = {"contiguous": True, "split_phases": True}
@@ -170,6 +191,7 @@ def index() -> Index:
     """The whole index, in the order of the tables."""
     inference = [_spec("throughput", *line) for line in _lines(THROUGHPUT)]
     inference += [_spec("latency", *line) for line in _lines(LATENCY)]
+    inference += [_spec("calls", *line) for line in _lines(CALLS)]
     training = [
         _spec(problem, *line)
         for problem, platform, rules, names in TRAINING
