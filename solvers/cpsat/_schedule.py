@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from problems import latency, ports
+from problems.answer import Answer
 from problems.bounds.headtail import heads, tails
 from problems.instance import Instance
 from solvers.cpsat import _ports
 from solvers.formulations._contract import memory_by_group
+from solvers.formulations._orders import relabelled
 from solvers.formulations._symmetry import leaders, successors
 from solvers.formulations._windows import SAFETY, between, serial
 
@@ -27,6 +30,8 @@ class Program:
     Attributes
     ----------
     model : ortools.sat.python.cp_model.CpModel
+    symmetry : bool
+        Whether like devices are ordered.
     x : list of list
         Literal "group g is on device k", or None where it cannot be.
     begin : list
@@ -37,7 +42,9 @@ class Program:
         Transfers by (producer, destination); none without ports.
     """
 
+    instance: Instance
     model: Any
+    symmetry: bool
     x: list[list[Any]]
     begin: list[Any]
     makespan: Any
@@ -49,6 +56,41 @@ class Program:
     def units(self, seconds: np.ndarray) -> np.ndarray:
         """Seconds in whole units, rounded down; 0 for what is infinite."""
         return _units(seconds, self.unit)
+
+    def read(self, value: Callable[[Any], int]) -> Answer:
+        """The answer of a solution, given as the value of a variable or literal."""
+        instance = self.instance
+        placed = np.array(
+            [next(k for k, on in enumerate(row) if on is not None and value(on)) for row in self.x]
+        )
+        device = placed[instance.group].astype(np.int64)
+        begin = np.array([value(variable) for variable in self.begin])
+        end = begin + self.duration[np.arange(instance.n), device]
+        # A node of no units comes before what starts with it; node numbers are topological.
+        sequence = np.lexsort((np.arange(instance.n), end, begin))
+        answer = latency.answer_of(instance, device, sequence)
+        if not self.moves:
+            return answer
+        return _ports.read(instance, answer, self.moves, end, self.units, value)
+
+    def hint(self, answer: Answer) -> None:
+        """Hint an answer, its starts recomputed in units."""
+        instance, model = self.instance, self.model
+        answer = latency.complete(instance, answer)
+        if self.symmetry:
+            answer = relabelled(instance, answer, self.order)
+        begin = latency.starts(instance, answer)
+        assert begin is not None
+        member = np.unique(instance.group, return_index=True)[1]
+        for g, row in enumerate(self.x):
+            for k, on in enumerate(row):
+                if on is not None:
+                    model.add_hint(on, k == answer.device[member[g]])
+        for v, variable in enumerate(self.begin):
+            model.add_hint(variable, int(begin[v] / self.unit))
+        model.add_hint(self.makespan, int(latency.makespan(instance, answer) / self.unit))
+        if self.moves:
+            _ports.hint(instance, model, self.moves, answer, self.unit)
 
 
 def _units(seconds: np.ndarray, unit: float) -> np.ndarray:
@@ -117,7 +159,7 @@ def build(
                 if x[g][j] is not None:
                     earlier.append(x[g][j])
     model.minimize(makespan)
-    return Program(model, x, begin, makespan, duration, unit, order, moves)
+    return Program(instance, model, symmetry, x, begin, makespan, duration, unit, order, moves)
 
 
 def _nodes(

@@ -7,16 +7,16 @@ of the instance, and its answers are re-evaluated in exact arithmetic. Placement
 from __future__ import annotations
 
 import math
+from functools import partial
 from typing import Any
 
 from problems import throughput
 from problems.answer import Answer
-from problems.cp_sat import keep_sound
 from problems.instance import Instance
 from solvers import objective
 from solvers.backends._outcome import Status
 from solvers.cpsat._pipeline import build
-from solvers.cpsat._program import SAFETY, Program
+from solvers.cpsat._search import search
 from solvers.keeper import Keeper
 from solvers.method import Context, Method, Unsupported, options_of
 
@@ -66,7 +66,13 @@ def stages(
         # Two strategies where neither is best, see _strategy.
         for first in (True, False) if context.threads == 1 and not program.at else (False,):
             if status == "stopped":
-                status, note = _solve(program, context, keeper, gap, first)
+                if keeper.best is not None:
+                    program.hint(keeper.best)
+                share, most = FIRST if first else (1.0, math.inf)
+                tune = partial(_strategy, context.threads, bool(program.at), first)
+                status, note = search(
+                    program, context, keeper, gap, share=share, most=most, tune=tune
+                )
         # Proved in units, not in seconds: once more in the finer units of the answer found.
         if status != "optimal" or keeper.proved(gap) or not keeper.value < known:
             break
@@ -74,55 +80,13 @@ def stages(
     return keeper.best
 
 
-def _solve(
-    program: Program, context: Context, keeper: Keeper, gap: float, first: bool
-) -> tuple[Status, str]:
-    """Run CP-SAT; how it ended, in our words and in its own."""
-    from ortools.sat.python import cp_model  # heavy: out of start-up
-
-    left = context.time_left()
-    left -= min(0.05 * left, 1.0)
-    if first:
-        left = min(FIRST[0] * left, FIRST[1])
-    if keeper.best is not None:
-        program.hint(keeper.best)
-    solver = cp_model.CpSolver()
-    keep_sound(solver.parameters)
-    _strategy(solver.parameters, context.threads, bool(program.at), first)
-    solver.parameters.random_seed = context.seed % 2**31
-    solver.parameters.relative_gap_limit = gap
-    if math.isfinite(left):
-        solver.parameters.max_time_in_seconds = max(left, 0.01)
-    seconds = program.unit * SAFETY
-    solver.best_bound_callback = lambda bound: keeper.bound_by(bound * seconds)
-
-    class Stream(cp_model.CpSolverSolutionCallback):  # type: ignore[misc] # the base is untyped
-        def on_solution_callback(self) -> None:
-            keeper.take(program.read(self.Value))
-
-    status = solver.solve(program.model, Stream())
-    note = f"CP-SAT: {solver.status_name(status)}, unit {program.unit:.3g} s"
-    if status == cp_model.MODEL_INVALID:
-        raise RuntimeError(f"{note}: {program.model.validate()}")
-    if status in (cp_model.OPTIMAL, cp_model.FEASIBLE):
-        keeper.take(program.read(solver.value))
-    if status != cp_model.INFEASIBLE:
-        keeper.bound_by(solver.best_objective_bound * seconds)
-    words: dict[Any, Status] = {
-        cp_model.OPTIMAL: "optimal",
-        cp_model.INFEASIBLE: "infeasible",
-    }
-    return words.get(status, "stopped"), note
-
-
-def _strategy(parameters: Any, threads: int, chain: bool, first: bool) -> None:
+def _strategy(threads: int, chain: bool, first: bool, parameters: Any) -> None:
     """Choose how CP-SAT searches.
 
     Along a chain propagation is all, and an LP at every node only slows it down. Placed freely,
     some instances fall to the full LP at once and some to propagation, and none says which
     beforehand: a short run with the LP, then both by turns.
     """
-    parameters.num_workers = threads
     if threads == 1 and (chain or first):
         parameters.linearization_level = 0 if chain else 2
         return

@@ -18,9 +18,9 @@ from solvers.method import Unsupported
 from solvers.mip import ROOM, guess
 from solvers.model import Model
 
-FIRST = ("prefix", "assign", "disjunctive", "slots")
+FIRST = ("prefix", "assign", "disjunctive", "calls")
 """Formulations that are taken before others, where none is named."""
-FIRST_NATIVE = ("stages", "intervals")
+FIRST_NATIVE = ("stages", "intervals", "slots")
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,11 +90,7 @@ def native(
             index: int = variable.index
             return values[index] if index >= 0 else 1 - values[-index - 1]
 
-        answer: Answer
-        if hasattr(program, "read"):
-            answer = program.read(value)
-        else:
-            answer = module._read(instance, program, value)
+        answer: Answer = program.read(value)
         return answer
 
     return Native(model, len(model.proto.variables), read), stamp
