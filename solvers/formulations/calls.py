@@ -16,14 +16,14 @@ from problems import calls
 from problems.answer import Answer
 from problems.bounds.headtail import heads, tails
 from problems.instance import Instance
+from solvers.formulations._call_values import call_times, path_times, ranks
 from solvers.formulations._contract import memory_by_group
 from solvers.formulations._symmetry import canonical, leaders, successors
+from solvers.formulations._windows import SAFETY
 from solvers.model import Builder, Model
 
 PROBLEMS = ("calls",)
 SOURCE = "Tarnawski et al. 2020 (arXiv 2006.16423), appendix A; path rows, ranks: this suite"
-SAFETY = 1 - 1e-12
-"""Heads and tails are rounded to nearest: lowered by this they are certainly no more."""
 LARGEST = 200_000
 """Nodes x slots that are taken: beyond, solvers do not get through the first relaxation."""
 
@@ -271,50 +271,15 @@ class _Slots:
         for i, k in enumerate(self.limited):
             on = weight[placed[reader] == k]
             solution[self.held[on, i]] = 1.0
-        self._fill_times(solution, done / self.scale, x, into, out)
-        self._fill_ranks(solution, x, into)
+        done = done / self.scale
+        takes = (x * self.seconds[:, self.on] + (into + out) * self.tau).sum(axis=0)
+        solution[self.start], solution[self.finish] = call_times(done, takes, x, self.q)
+        on = solution[self.d[instance.group]]
+        path = path_times(instance, (self.seconds * on).sum(axis=1), (self.head * on).sum(axis=1))
+        solution[self.path] = np.minimum(path, done)  # the evaluator adds in another order
+        solution[self.latency], solution[self.total] = done, done.max()
+        solution[self.rank], solution[self.level] = ranks(instance, x, into, self.q)
         if self.symmetry:
             slots = np.flatnonzero(np.arange(self.S) % self.q)
             solution[self.used] = x[:, slots - 1].any(axis=0)
         return solution
-
-    def _fill_times(
-        self,
-        solution: np.ndarray,
-        done: np.ndarray,
-        x: np.ndarray,
-        into: np.ndarray,
-        out: np.ndarray,
-    ) -> None:
-        takes = (x * self.seconds[:, self.on] + (into + out) * self.tau).sum(axis=0)
-        last = 0.0
-        for s in range(self.S):
-            last = last if s % self.q else 0.0
-            if x[:, s].any():
-                last = done[x[:, s] > 0].max()
-            solution[self.finish[s]], solution[self.start[s]] = last, max(last - takes[s], 0.0)
-        solution[self.latency] = done
-        on = solution[self.d[self.instance.group]]
-        cost = (self.seconds * on).sum(axis=1)
-        path, head = np.zeros(self.instance.n), (self.head * on).sum(axis=1)
-        for v in range(self.instance.n):
-            before = self.instance.pred[self.instance.pred_ptr[v] : self.instance.pred_ptr[v + 1]]
-            path[v] = max(path[before].max(initial=0.0) + cost[v], head[v])
-        path = np.minimum(path, done)
-        solution[self.path] = path
-        solution[self.total] = done.max()
-
-    def _fill_ranks(self, solution: np.ndarray, x: np.ndarray, into: np.ndarray) -> None:
-        rank, level = np.ones(self.S), np.zeros(self.instance.n)
-        for _ in range(self.S + 1):  # longest paths: each pass settles at least one more slot
-            for v in range(self.instance.n):
-                before = slice(self.instance.pred_ptr[v], self.instance.pred_ptr[v + 1])
-                level[v] = max(
-                    level[self.instance.pred[before]].max(initial=0.0),
-                    rank[x[v] > 0].max(initial=0.0),
-                )
-            fed = np.where(into > 0, level[:, None] + 1, 1.0).max(axis=0)
-            for s in range(self.S):
-                before_it = rank[s - 1] + 1 if s % self.q else 1.0
-                rank[s] = max(rank[s], fed[s], before_it)
-        solution[self.rank], solution[self.level] = rank, level
