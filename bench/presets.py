@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from bench import entries
 from bench.entries import Entry
 
-# One of each kind, for both problems; entries that refuse an instance are skipped on it.
+# One of each kind, for every problem; entries that refuse an instance are skipped on it.
 DEFAULT = (
     "single", "random", "greedy", "annealing", "heft",
-    "prefix@highs", "assign@highs", "intervals",
+    "dp", "prefix@highs", "assign@highs", "intervals", "slots",
 )  # fmt: skip
 
 

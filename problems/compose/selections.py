@@ -7,10 +7,15 @@ SMOKE = (
     "inceptionv3:block/quad-eth1g/throughput",
     "clip:block/duo-eth1g/latency",
     "gnmt:block/quad-eth1g/latency",
+    "clip:block/duo-eth1g/latency[contention=ports]",
+    "inceptionv3:block/edge-duo/calls[slots=3]",
 )
 """Small enough that every method ends at once; whether it tells methods apart does not matter."""
 
-TRIVIAL = ("clip:block/duo-eth1g/latency",)
+TRIVIAL = (
+    "clip:block/duo-eth1g/latency",
+    "clip:block/duo-eth1g/latency[contention=ports]",
+)
 """On these every method reaches the bound at once, so no other selection has them."""
 
 DEFAULT = (
@@ -33,5 +38,9 @@ DEFAULT = (
     "gnmt:operator/quad-eth1g/latency",
     "moe:operator/unlike-tcp/latency",
     "clip:operator/server-tight-384m/latency",
+    "randwire-ws:parent/cluster-2x2/latency[contention=ports]",
+    "bn-inception:operator/edge-duo/latency[contention=ports]",
+    "clip:block/server-tight-384m/calls[slots=1]",
+    "bert-base:parent/server-tight-384m/calls[slots=4]",
 )
-"""What ``make bench`` compares on: both problems, every kind of platform, medium sizes."""
+"""What ``make bench`` compares on: all problems, every kind of platform, medium sizes."""
