@@ -1,7 +1,9 @@
 """Local search on `latency` answers, so that exact methods start with narrow windows.
 
 Simulated annealing over a mapping of colocation groups and one topological sequence, in whose
-order every device runs its nodes; under ``contention: ports`` transfers are served as they come.
+order every device runs its nodes. A move takes a group, a connected cluster of groups or two groups
+elsewhere, or slides a node in the sequence; half the rounds start half of them from a critical
+path. Under ``contention: ports`` transfers are served as they come.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from problems import latency, ports
 from problems.answer import Answer
 from problems.instance import Instance
 from solvers.formulations._contract import memory_by_group
+from solvers.improve_moves import back, by_start, critical, fits, gather, served, slide, timed
 
 HOT, COLD = 3e-3, 1e-5
 """First and last temperature of a round, parts of the best makespan."""
@@ -25,9 +28,13 @@ ROUNDS = 7
 IDLE = 2
 """Rounds, and rounds in a row that bring nothing, after which it ends."""
 STEPS = 2_000_000_000
-"""Steps (a node or an edge looked at) in all: some seconds."""
+"""Steps (a node or an edge looked at) in all, without a clock: some seconds."""
 SLOWER = 20
 """How much longer a step takes under ports, roughly."""
+FOCUS = (0.5, 0.0)
+"""Share of moves that start from a critical path, round by round in turns."""
+FRESH = 16
+"""Moves between two looks for a critical path."""
 PIECE = 2_000_000
 """Steps between two looks at the clock: a few hundredths of a second."""
 
@@ -37,7 +44,7 @@ def improve(
     answer: Answer,
     *,
     seconds: float = math.inf,
-    steps: int = STEPS,
+    steps: int | None = None,
     seed: int = 0,
 ) -> Answer:
     """A better answer, or the same one with all its orders.
@@ -49,9 +56,11 @@ def improve(
     answer : Answer
         A valid answer.
     seconds, steps : float, int
-        When to stop at the latest.
+        When to stop at the latest; without either, after :data:`STEPS`.
     """
     deadline = time.monotonic() + seconds
+    if steps is None:
+        steps = STEPS if math.isinf(seconds) else 2**62
     answer = latency.complete(instance, answer)
     sequence = latency.sequence_of(instance, answer)
     assert sequence is not None
@@ -76,7 +85,8 @@ def improve(
             count = min(piece, moves - at)
             heat = [HOT * (COLD / HOT) ** (i / moves) * value for i in (at, at + count)]
             value = _anneal(
-                *walk, device, sequence, value, *heat, count, rng.integers(2**31), *parts,
+                *walk, device, sequence, value, *heat, count, rng.integers(2**31),
+                FOCUS[turn % len(FOCUS)], *parts,
                 instance.pred_ptr, instance.pred, instance.succ_ptr, instance.succ,
                 instance.unlimited, instance.memory, instance.link_time, links, instance.group,
                 tail, ports_,
@@ -119,103 +129,8 @@ def _tails(times, succ_ptr, succ):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _time(  # type: ignore[no-untyped-def]
-    device, sequence, first, limit, start, times, pred_ptr, pred, unlimited, link_time, links, tail
-):
-    """Start the nodes from place `first` on; the makespan, or inf where it exceeds `limit`."""
-    n = len(sequence)
-    free = np.zeros(times.shape[1])
-    latest = 0.0
-    for i in range(n):
-        v = sequence[i]
-        k = device[v]
-        if i >= first:
-            t = 0.0 if unlimited[k] else free[k]
-            for j in range(pred_ptr[v], pred_ptr[v + 1]):
-                u = pred[j]
-                other = device[u]
-                there = start[u] + times[u, other]
-                if other != k:
-                    there += link_time[links[other, k, 0], u] + link_time[links[other, k, 1], u]
-                t = max(t, there)
-            start[v] = t
-        end = start[v] + times[v, k]
-        free[k] = end
-        latest = max(latest, end)
-        if end + tail[v] > limit:
-            return np.inf
-    return latest
-
-
-@njit(cache=True)
-def _served(  # type: ignore[no-untyped-def]
-    device, sequence, times, pred_ptr, succ_ptr, succ, unlimited, link_time, ports_
-):
-    """The makespan where ports serve transfers as they come; see :mod:`problems.ports`."""
-    _, staged, port, wire, host = ports_
-    n, K = times.shape
-    ids = ports.transfers_compiled(device, succ_ptr, succ, K)
-    ptr = np.zeros(n + 1, np.int64)
-    send, receive = np.empty(len(ids)), np.empty(len(ids))
-    sender, receiver = np.full(len(ids), -1), np.full(len(ids), -1)
-    for j in range(len(ids)):
-        u, to = ids[j] // K, ids[j] % K
-        k = device[u]
-        ptr[u + 1] += 1
-        send[j] = link_time[port[k] if staged else wire[k, to], u]
-        receive[j] = link_time[port[to] if staged else wire[k, to], u]
-        if send[j] > 0 and not host[k]:
-            sender[j] = k
-        if receive[j] > 0 and not host[to]:
-            receiver[j] = to
-    ptr = np.cumsum(ptr)
-    after, last = np.full(n, -1), np.full(K, -1)
-    for v in sequence:
-        k = device[v]
-        if not unlimited[k]:
-            if last[k] >= 0:
-                after[last[k]] = v
-            last[k] = v
-    start = ports.first_come_compiled(
-        device, after, times, succ_ptr, succ, pred_ptr, K, staged, ids, ptr, send, receive,
-        sender, receiver,
-    )[0]  # fmt: skip
-    latest = 0.0
-    for v in range(n):
-        latest = max(latest, start[v] + times[v, device[v]])
-    return latest
-
-
-@njit(cache=True)
-def _slide(sequence, place, at, to):  # type: ignore[no-untyped-def]
-    v = sequence[at]
-    step = 1 if to > at else -1
-    for i in range(at, to, step):
-        sequence[i] = sequence[i + step]
-        place[sequence[i]] = i
-    sequence[to] = v
-    place[v] = to
-
-
-@njit(cache=True)
-def _fits(g, k, to, use, readers, memory, size, shared, weight_ptr, weight):  # type: ignore[no-untyped-def]
-    """Move group g's bytes from device k to another; whether that one holds them."""
-    use[k] -= size[g]
-    use[to] += size[g]
-    for i in range(weight_ptr[g], weight_ptr[g + 1]):
-        w = weight[i]
-        readers[w, k] -= 1
-        if readers[w, k] == 0:
-            use[k] -= shared[w]
-        if readers[w, to] == 0:
-            use[to] += shared[w]
-        readers[w, to] += 1
-    return use[to] <= memory[to]
-
-
-@njit(cache=True)
 def _anneal(  # type: ignore[no-untyped-def]
-    device, sequence, best_device, best_sequence, best, hot, cold, moves, seed,
+    device, sequence, best_device, best_sequence, best, hot, cold, moves, seed, focus,
     times, member_ptr, member, possible, size, shared, weight_ptr, weight,
     pred_ptr, pred, succ_ptr, succ, unlimited, memory, link_time, links, group, tail, ports_,
 ):  # fmt: skip
@@ -233,23 +148,38 @@ def _anneal(  # type: ignore[no-untyped-def]
             if readers[weight[i], k] == 0:
                 use[k] += shared[weight[i]]
             readers[weight[i], k] += 1
-    start = np.zeros(n)
-    now = _time(
-        device, sequence, 0, np.inf, start, times, pred_ptr, pred, unlimited, link_time, links, tail
-    )
+    start, old = np.zeros(n), np.zeros(n)
+    seen = np.full(len(size), -1)
+    taken, left = np.empty(len(size), np.int64), np.empty(len(size), np.int64)
+    path, on_path, stale = np.empty(n, np.int64), 0, True
+    now, end = timed(
+        device, sequence, 0, np.inf, start, old, times, pred_ptr, pred, unlimited, link_time,
+        links, tail,
+    )  # fmt: skip
+    by_start(sequence, place, start)
     if ports_[0]:
-        now = _served(
+        now = served(
             device, sequence, times, pred_ptr, succ_ptr, succ, unlimited, link_time, ports_
         )
-    reach = max(2, n // 4)
+    levels = 1 + int(np.log2(n))
     for move in range(moves):
         heat = hot + (cold - hot) * move / moves
-        v = np.random.randint(n)
-        g = group[v]
+        if stale and move % FRESH == 0:
+            on_path = critical(
+                device, sequence, place, start, path, times, pred_ptr, pred, unlimited, link_time,
+                links,
+            )  # fmt: skip
+            stale = False
+        if on_path > 0 and np.random.random() < focus:
+            v = path[np.random.randint(on_path)]
+        else:
+            v = np.random.randint(n)
         k = device[v]
-        to, at, before, first = k, place[v], place[v], n
         kind = np.random.random()
-        if K > 1 and kind < 0.6:  # to another device: as often a neighbour's as any
+        count, first = 0, n
+        fit = True
+        before = at = place[v]
+        if K > 1 and kind < 0.7:  # to another device: as often a neighbour's as any
             to = np.random.randint(K)
             near = pred_ptr[v + 1] - pred_ptr[v] + succ_ptr[v + 1] - succ_ptr[v]
             if near > 0 and np.random.random() < 0.5:
@@ -257,53 +187,84 @@ def _anneal(  # type: ignore[no-untyped-def]
                 ins = pred_ptr[v + 1] - pred_ptr[v]
                 other = pred[pred_ptr[v] + i] if i < ins else succ[succ_ptr[v] + i - ins]
                 to = device[other]
-            if to != k and not possible[g, to]:
-                to = k
-        if kind > 0.3:  # elsewhere in the sequence
+            if to != k:
+                if kind < 0.35:
+                    count = 1
+                    taken[0] = group[v]
+                elif kind < 0.65:
+                    most = min(2 << np.random.randint(levels), len(size))
+                    count = gather(
+                        v, most, device, group, seen, move, taken, pred_ptr, pred, succ_ptr, succ
+                    )
+                else:  # v and a node of another device change places
+                    w = sequence[min(n - 1, max(0, before + np.random.randint(-16, 17)))]
+                    if device[w] != k:
+                        to = device[w]
+                        count = 2
+                        taken[0], taken[1] = group[v], group[w]
+                kept = 0
+                for j in range(count):
+                    g = taken[j]
+                    source = device[member[member_ptr[g]]]
+                    target = k if source != k else to
+                    if not possible[g, target]:
+                        continue
+                    fit = fits(
+                        g, source, target, use, readers, memory, size, shared, weight_ptr, weight
+                    )
+                    if not fit and kept > 0 and kind < 0.65:  # a cluster as large as fits
+                        fits(
+                            g, target, source, use, readers, memory, size, shared, weight_ptr,
+                            weight,
+                        )  # fmt: skip
+                        break
+                    taken[kept], left[kept] = g, source
+                    kept += 1
+                    for i in range(member_ptr[g], member_ptr[g + 1]):
+                        device[member[i]] = target
+                        first = min(first, place[member[i]])
+                count = kept
+                fit = use[to] <= memory[to] and use[k] <= memory[k]
+        if kind >= 0.7 or kind < 0.2:  # elsewhere in the sequence
             low, high = -1, n
             for i in range(pred_ptr[v], pred_ptr[v + 1]):
                 low = max(low, place[pred[i]])
             for i in range(succ_ptr[v], succ_ptr[v + 1]):
                 high = min(high, place[succ[i]])
+            reach = 2 << np.random.randint(levels)
             low, high = max(low + 1, at - reach), min(high - 1, at + reach)
             at = low + np.random.randint(high - low + 1)
-        if to == k and at == before:
+        if count == 0 and at == before:
             continue
-        fits = True
-        if to != k:
-            fits = _fits(g, k, to, use, readers, memory, size, shared, weight_ptr, weight)
-            for i in range(member_ptr[g], member_ptr[g + 1]):
-                device[member[i]] = to
-                first = min(first, place[member[i]])
-        if fits:
+        if fit:
             if at != before:
                 first = min(first, min(at, before))
-                _slide(sequence, place, before, at)
+                slide(sequence, place, before, at)
             limit = now - heat * np.log(1.0 - np.random.random())
-            value = _time(
-                device, sequence, first, limit * (1 + 1e-12), start, times, pred_ptr, pred,
+            value, end = timed(
+                device, sequence, first, limit * (1 + 1e-12), start, old, times, pred_ptr, pred,
                 unlimited, link_time, links, tail,
             )  # fmt: skip
             if ports_[0] and value < np.inf:  # without ports it is no more than with them
-                value = _served(
+                value = served(
                     device, sequence, times, pred_ptr, succ_ptr, succ, unlimited, link_time, ports_
                 )
             if value <= limit * (1 + 1e-12):
-                now = value
+                now, stale = value, True
                 if now < best * (1 - 1e-9):
                     best = now
                     best_device[:] = device
                     best_sequence[:] = sequence
                 continue
+            back(sequence, first, end, start, old)
             if at != before:
-                _slide(sequence, place, at, before)
-        if to != k:
-            _fits(g, to, k, use, readers, memory, size, shared, weight_ptr, weight)
-            for i in range(member_ptr[g], member_ptr[g + 1]):
-                device[member[i]] = k
-        if fits:
-            _time(
-                device, sequence, first, np.inf, start, times, pred_ptr, pred, unlimited,
-                link_time, links, tail,
+                slide(sequence, place, at, before)
+        for j in range(count):
+            g = taken[j]
+            fits(
+                g, device[member[member_ptr[g]]], left[j], use, readers, memory, size, shared,
+                weight_ptr, weight,
             )  # fmt: skip
+            for i in range(member_ptr[g], member_ptr[g + 1]):
+                device[member[i]] = left[j]
     return best

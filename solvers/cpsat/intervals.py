@@ -19,8 +19,8 @@ from solvers.improve import improve
 from solvers.keeper import Keeper
 from solvers.method import Context, Method, options_of
 
-SEARCH = 0.1
-"""Share of the time for local search before CP-SAT, which improves long schedules slowly."""
+SEARCH = 0.4
+"""Most of the time that local search takes before CP-SAT, which improves long schedules hardly."""
 
 
 def intervals(

@@ -72,7 +72,8 @@ def test_the_makespan_that_the_walk_keeps_is_that_of_its_answer(contention, topo
     parts = _parts(case)
     for seed in range(30):
         value = _anneal(
-            device, sequence, best_device, best_sequence, value, 5.0, 1.0, 200, seed, *parts,
+            device, sequence, best_device, best_sequence, value, 5.0, 1.0, 200, seed,
+            seed % 2 / 2, *parts,
             case.pred_ptr, case.pred, case.succ_ptr, case.succ, case.unlimited, case.memory,
             case.link_time, latency.communication(case), case.group,
             _tails(parts[0], case.succ_ptr, case.succ),
