@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from solvers.catalogue import load, names
+from solvers.catalogue import formulations, load, names, natives
 
 ROOT = Path(__file__).parents[2]
 
@@ -25,6 +25,17 @@ def test_every_entry_loads_and_says_what_it_is():
             assert entry.needs
             assert set(entry.options) == {"symmetry", "gap"}
         assert load(name) is entry
+
+
+def test_every_problem_has_exact_entries_of_both_kinds():
+    for problem in ("throughput", "latency", "calls"):
+        mine = [name for name in names() if problem in load(name).problems]
+        assert {"@" in name for name in mine} == {True, False}, problem
+    assert set(natives()) < set(names())
+    for name in natives():
+        assert "ortools" in load(name).needs
+        assert {"symmetry", "gap"} <= set(load(name).options)
+    assert {name.partition("@")[0] for name in names() if "@" in name} == set(formulations())
 
 
 def test_an_unknown_name_lists_the_known_ones():

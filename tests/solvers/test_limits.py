@@ -12,7 +12,7 @@ from problems.answer import Answer
 from problems.checker import check
 from problems.generate.random import random_bundle
 from problems.resolve import from_bundle
-from solvers.catalogue import load, names
+from solvers.catalogue import load, names, natives
 from solvers.method import Context, Unsupported
 from tests.solvers.runs import run
 
@@ -71,7 +71,7 @@ def test_an_invalid_warm_start_is_passed_over(name):
     assert ran.claim == "optimal"
 
 
-@pytest.mark.parametrize("name", ["prefix@highs", "assign@highs", "intervals"])
+@pytest.mark.parametrize("name", ["prefix@highs", "assign@highs", "calls@highs", *natives()])
 def test_two_threads_after_one(name):
     instance = instance_for(name, 9)
     assert run(name, instance, threads=1).objective == pytest.approx(
@@ -79,7 +79,7 @@ def test_two_threads_after_one(name):
     )
 
 
-@pytest.mark.parametrize("name", ["prefix@highs", "assign@scip", "intervals"])
+@pytest.mark.parametrize("name", ["prefix@highs", "assign@scip", "calls@highs", *natives()])
 def test_a_gap_may_be_left_open_but_the_claim_stays_within_it(name):
     instance = instance_for(name, 12, density=0.2)
     best, loose = run(name, instance), run(name, instance, gap=0.2)
