@@ -10,6 +10,7 @@ from problems.answer import Answer
 from problems.instance import Instance
 from solvers import objective
 from solvers.backends._outcome import Outcome, Task
+from solvers.formulations._floor import floor
 from solvers.keeper import TOLERANCE, Keeper
 from solvers.method import Context, Method, Run, Unsupported, options_of
 from solvers.model import Model
@@ -67,6 +68,12 @@ def solve(
     if keeper.value == 0.0:
         context.claim("optimal", 0.0, "the starting answer takes no time")
         return keeper.best
+    if instance.problem == "throughput":
+        least = floor(instance, context.time_left(), keeper.value)
+        keeper.bound_by(max(least, context.bound))
+        if keeper.proved(gap):
+            keeper.conclude("optimal", "the starting answer meets a known bound", gap)
+            return keeper.best
     scale = keeper.value if math.isfinite(keeper.value) else guess(instance)
     upper = keeper.value * ROOM
     model: Model = formulation.build(instance, symmetry=symmetry, upper=upper, scale=scale)

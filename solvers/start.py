@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 from scipy.sparse import coo_matrix
 from scipy.sparse.csgraph import connected_components
@@ -10,37 +12,73 @@ from problems import latency, placement, throughput
 from problems.answer import Answer
 from problems.graph import topological_order
 from problems.instance import Instance
+from solvers import improve_throughput
 from solvers.improve import improve
 
 STEPS = 20_000
 """Of local search on a schedule, a node: hundredths of a second for a thousand of them."""
 LEVELS = 24
 """Levels of the load that are tried for chunks."""
+STARTS = 4
+"""Best of the simple mappings that local search starts from."""
 
 
-def throughput_start(instance: Instance) -> Answer | None:
-    """The best valid single device or cut of the topological order into chunks; None without one.
+def throughput_start(instance: Instance, *, steps: int | None = None) -> Answer | None:
+    """A good mapping, by local search from single devices and chunks; None without one.
 
-    Chunks are filled device by device up to a level of compute time, for several levels and with
-    the devices in two orders.
+    Chunks of the topological order are filled device by device up to a level of compute time, for
+    several levels and with the devices in several orders; or, where memory lets none of them
+    through, by shares of work and of bytes.
+
+    Parameters
+    ----------
+    steps : int, optional
+        Of the local search; see :func:`solvers.improve_throughput.improve`.
     """
     sequence = _chain(instance)
-    work, supported = _by_part(instance, sequence)
-    mean = np.where(supported, work, 0).sum(axis=0) / np.maximum(supported.sum(axis=0), 1)
     candidates = [np.full(instance.n, k) for k in range(instance.K)]
+    candidates += [parts[sequence] for parts in _chunkings(instance, sequence)]
+    ranked: list[tuple[float, float, int]] = []
+    for i, device in enumerate(candidates):
+        broken = improve_throughput.violation(instance, device)
+        value = throughput.period(instance, device)
+        ranked.append((broken, value, i))
+    ranked.sort()
+    chosen = [candidates[i] for _, _, i in ranked[:STARTS]]
+    free = not throughput.rules_of(instance).contiguous
+    units = instance.group if free else sequence
+    return improve_throughput.improve(instance, units, chosen, steps=steps)
+
+
+def _chunkings(instance: Instance, sequence: np.ndarray) -> Iterator[np.ndarray]:
+    """Device of each part, shape (parts,), for many chunkings; not all of them are valid."""
+    work, supported = _by_part(instance, sequence)
+    runs = np.where(supported, work, 0.0)
+    mean = runs.sum(axis=0) / np.maximum(supported.sum(axis=0), 1)
     total = float(work.min(axis=1).sum())
-    for order in (np.arange(instance.K), np.argsort(mean, kind="stable")):
+    orders = [np.arange(instance.K), np.argsort(mean, kind="stable")]
+    orders += [np.argsort(-instance.memory, kind="stable"), orders[1][::-1]]
+    for order in orders:
         for share in np.linspace(1.0 / instance.K, 1.2, LEVELS):
             parts = _chunks(instance, sequence, work, order, share * total)
             if parts is not None:
-                candidates.append(parts[sequence])
-    best, least = None, np.inf
-    for device in candidates:
-        if throughput.is_valid(instance, device):
-            value = throughput.period(instance, device)
-            if value < least:
-                best, least = Answer.of(device), value
-    return best
+                yield parts
+    amount = runs.sum(axis=1) / np.maximum(supported.sum(axis=1), 1)
+    size = np.bincount(sequence, instance.node_bytes)
+    memory = np.minimum(instance.memory, max(size.sum(), 1.0))
+    speed = np.divide(mean.max(), mean, out=np.ones(instance.K), where=mean > 0)
+    for order in orders:
+        for weight in (0.0, 0.5, 0.9, 1.0):
+            fill = _cumulated(amount) * (1 - weight) + _cumulated(size) * weight
+            share = speed / speed.sum() * (1 - weight) + memory / (memory.sum() or 1.0) * weight
+            ends = np.cumsum(share[order])
+            yield order[np.minimum(np.searchsorted(ends, fill), instance.K - 1)]
+
+
+def _cumulated(amount: np.ndarray) -> np.ndarray:
+    """Share of the whole that lies before the middle of each."""
+    result: np.ndarray = (np.cumsum(amount) - amount / 2) / (amount.sum() or 1.0)
+    return result
 
 
 def _chain(instance: Instance) -> np.ndarray:

@@ -17,6 +17,7 @@ from solvers import objective
 from solvers.backends._outcome import Status
 from solvers.cpsat._pipeline import build
 from solvers.cpsat._search import search
+from solvers.formulations._floor import floor
 from solvers.keeper import Keeper
 from solvers.method import Context, Method, Unsupported, options_of
 
@@ -57,10 +58,14 @@ def stages(
     if keeper.value == 0.0:
         context.claim("optimal", 0.0, "the starting answer takes no time")
         return keeper.best
+    least = floor(instance, context.time_left(), keeper.value)
+    keeper.bound_by(max(least, context.bound))  # a large model may end before CP-SAT bounds any
+    if keeper.proved(gap):
+        keeper.conclude("optimal", "the starting answer meets a known bound", gap)
+        return keeper.best
     for _ in range(ROUNDS):
         known = keeper.value
         program = build(instance, known, cp_model.CpModel(), symmetry=symmetry)
-        keeper.bound_by(program.floor)  # a large model may end before CP-SAT bounds anything
         status: Status = "stopped"
         note = ""
         # Two strategies where neither is best, see _strategy.

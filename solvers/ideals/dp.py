@@ -11,6 +11,7 @@ from problems import throughput
 from problems.answer import Answer
 from problems.instance import Instance
 from solvers import start
+from solvers.formulations._floor import floor
 from solvers.ideals import _scope
 from solvers.ideals._program import setting, solve
 from solvers.keeper import Keeper
@@ -39,6 +40,11 @@ def run(instance: Instance, context: Context, max_gib: float, reason: str | None
             keeper.take(answer)
     if keeper.value == 0.0:
         context.claim("optimal", 0.0, "the starting answer takes no time")
+        return keeper.best
+    least = floor(instance, context.time_left(), keeper.value)
+    keeper.bound_by(max(least, context.bound))
+    if keeper.proved():
+        keeper.conclude("optimal", "the starting answer meets a known bound")
         return keeper.best
     status, note = solve(setting(instance, keeper, context), max_gib)
     keeper.conclude(cast(Literal["optimal", "infeasible", "stopped"], status), note)

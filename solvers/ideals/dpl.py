@@ -29,7 +29,7 @@ def dpl(
     if reason is not None:
         raise Unsupported(reason)
     keeper = Keeper(context, lambda answer: value_of(instance, answer))
-    for answer in (context.start, start.throughput_start(instance)):
+    for answer in (context.start, start.throughput_start(instance, steps=0)):
         if answer is not None:
             keeper.take(answer)
     note = f"{order} order"
