@@ -9,6 +9,7 @@ from functools import cache
 import pytest
 
 from problems.catalogue import Library
+from problems.cp_sat import keep_sound
 from solvers.catalogue import load
 from solvers.method import Context
 
@@ -71,7 +72,7 @@ def cp_sat(model, binary=True):
         with open(model) as file:
             program.proto.parse_text_format(file.read())
     solver = cp_model.CpSolver()
-    solver.parameters.presolve_inclusion_work_limit = 0
+    keep_sound(solver.parameters)
     assert solver.solve(program) == cp_model.OPTIMAL
     name = "out.pb" if binary else "out.pbtxt"
     response = text_format.Parse(str(solver.response_proto), cp_model_pb2.CpSolverResponse())
