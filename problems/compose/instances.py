@@ -1,9 +1,9 @@
 """The instances of the library: which graph is placed on which platform, under which rules.
 
 What is worth asking of which graph: latency of branchy networks, throughput and tight memory of
-chains, subgraph calls where memory or missing operators force cuts; processors are paired with slow
-links and GPUs with PCIe-class ones, or transfers would be free. A line is a platform, a problem with
-its rules, and graphs (``name`` or ``name:level``).
+chains, subgraph calls where memory or missing operators force cuts; processors are paired with
+slow links and GPUs with PCIe-class ones, or transfers would be free. A line is a platform, a
+problem with its rules, and graphs (``name`` or ``name:level``).
 """
 
 from __future__ import annotations
