@@ -46,7 +46,8 @@ def build(instance: Instance, upper: float, model: Any, *, symmetry: bool) -> Pr
     add_memory(program, c)
     add_loads(program, c, int(horizon / unit) + 1)
     program.floor = floor(instance)
-    model.add(sum(program.top) >= int(program.units(np.array(program.floor))))
+    if math.isfinite(program.floor):  # else there is no answer, as the rows say themselves
+        model.add(sum(program.top) >= int(program.units(np.array(program.floor))))
     model.minimize(sum(program.top))
     return program
 
