@@ -22,6 +22,7 @@ from bench.records import Record
 from problems import files
 
 CLOSED = 1e-6  # relative; z* within this of b is optimal
+Status = Literal["optimal", "best", "open", "conflict"]
 RESULTS = Path(__file__).resolve().parent.parent / "results"
 FOLDER = RESULTS / "best_known"
 
@@ -74,8 +75,9 @@ class Headline:
 
     Attributes
     ----------
-    status : {'optimal', 'best', 'open'}
-        The best answer meets the bound; there is an answer; there is none.
+    status : {'optimal', 'best', 'open', 'conflict'}
+        The best answer meets the bound; there is an answer; there is none; the bound is above the
+        answer, so that one of them is wrong.
     objective : float or None
         z*, smallest checked objective in seconds; `by` found it first.
     bound : float
@@ -84,7 +86,7 @@ class Headline:
         Largest bound that an exact method claims and no checked answer contradicts; `proved_by`.
     """
 
-    status: Literal["optimal", "best", "open"]
+    status: Status
     objective: float | None
     by: str
     bound: float
@@ -112,7 +114,9 @@ def headline(claims: Iterable[Claim]) -> Headline:
     word = [c for c in bounds if not c.verified_by and (z is None or not contradicts(c.value, z))]
     proved = max(word, key=lambda c: c.value, default=None)
     if z is None:
-        status: Literal["optimal", "best", "open"] = "open"
+        status: Status = "open"
+    elif contradicts(trusted, z):
+        status = "conflict"
     else:
         status = "optimal" if _meets(z, trusted) else "best"
     return Headline(
@@ -163,11 +167,18 @@ def claims_of(record: Record) -> list[Claim]:
 
 
 def claimed_proof(record: Record) -> float | None:
-    """The lower bound that a run claims to have proved, in seconds."""
+    """The lower bound that a run claims to have proved, in seconds.
+
+    "Optimal" under an option ``gap`` above 0 means within that gap.
+    """
     claimed = [] if record.claimed_bound is None else [record.claimed_bound]
     if record.claim == "optimal":
         z = record.objective if record.objective is not None else record.claimed_objective
-        claimed += [] if z is None else [z]
+        gap = record.options.get("gap", 0.0)
+        if z is not None and gap == 0:
+            claimed.append(z)
+        elif z is not None and isinstance(gap, float | int) and 0 < gap < 1:
+            claimed.append(z * (1 - gap) * (1 - CLOSED))
     return max(claimed, default=None)
 
 
@@ -218,7 +229,10 @@ def _best_of_each(claims: list[Claim]) -> list[Claim]:
 
 
 def conflicts(records: Iterable[Record]) -> dict[str, set[str]]:
-    """Entries whose claimed proof a checked answer contradicts -> ids of those instances."""
+    """Entries whose claimed proof a checked answer contradicts -> ids of those instances.
+
+    A claim that there is no answer is contradicted by any.
+    """
     records = list(records)
     best: dict[str, float] = {}
     for record in records:
@@ -228,7 +242,8 @@ def conflicts(records: Iterable[Record]) -> dict[str, set[str]]:
     for record in records:
         proof = claimed_proof(record)
         z = best.get(record.digest)
-        if proof is not None and z is not None and contradicts(proof, z):
+        never = record.claim == "infeasible"
+        if z is not None and (never or (proof is not None and contradicts(proof, z))):
             found.setdefault(record.entry, set()).add(record.instance)
     return found
 

@@ -100,9 +100,14 @@ class Store:
 
     def of_entries(self, entries: Iterable[CatalogueEntry]) -> dict[str, float]:
         """Digest -> theoretical bound in seconds: the catalogue's, or a larger one on file."""
-        found = {entry.digest: entry.lower_bound_s for entry in entries}
+        known = {entry.digest: entry for entry in entries}
+        found = {digest: entry.lower_bound_s for digest, entry in known.items()}
         for digest in found.keys() & self.lines.keys():
-            values = (each.value for each in self.of(digest).values())
+            values = (
+                each.value
+                for each in self.of(digest).values()
+                if REGISTRY[each.name].covers(known[digest].problem, known[digest].rules)
+            )
             found[digest] = max(found[digest], max(values, default=0.0))
         return found
 
@@ -154,7 +159,10 @@ def _parse(data: bytes, place: Path) -> Store:
 
 
 def save(instance: Instance, bounds: Iterable[Stored]) -> None:
-    """Add bounds of an instance; of two under one name and version the larger one stays.
+    """Add bounds of an instance.
+
+    Of two searched ones under one name and version the larger one stays: a search that was cut
+    short has only not got there. A cheap one takes the place of what was there.
 
     The file is replaced whole, and processes wait for one another: none loses what another saved.
     Lines that are broken are left out from then on.
@@ -170,7 +178,8 @@ def save(instance: Instance, bounds: Iterable[Stored]) -> None:
         merged = before.of(instance.digest)
         for each in bounds:
             known = merged.get(each.name)
-            if known is None or each.value >= known.value:
+            cheap = REGISTRY[each.name].effort == "cheap"
+            if known is None or cheap or each.value >= known.value:
                 merged[each.name] = each
         line = Line(instance.digest, instance.id, [merged[name] for name in sorted(merged)])
         lines = {**before.lines, instance.digest: line}

@@ -23,8 +23,11 @@ from problems.bounds.registry import Bound
 from problems.catalogue import CatalogueEntry, Library
 from problems.files import FileError, write_atomically
 
-PLAIN = ("critical-path", "load-lp", "calls-path")
-"""The bounds that everybody has: what the others' gain is measured against."""
+PLAIN = ("critical-path", "load-lp", "schedule")
+"""The bounds that everybody has: what the others' gain is measured against.
+
+`schedule`, for `calls`, is the largest cheap bound of latency.
+"""
 TIERS = ("tiny", "small", "medium", "large", "huge")
 
 
@@ -44,6 +47,7 @@ class Standing:
     section: str
     tier: str
     instance: str
+    digest: str
     n: int
     devices: int
     plain: float
@@ -54,10 +58,15 @@ class Standing:
 
     @property
     def gap(self) -> float | None:
-        """(z - b) / z; None without an answer."""
-        if self.best is None:
+        """(z - b) / z; None without an answer, or where the bound is above it."""
+        if self.best is None or self.conflict:
             return None
         return max(0.0, (self.best - self.bound) / self.best) if self.best > 0 else 0.0
+
+    @property
+    def conflict(self) -> bool:
+        """Whether the bound is above the best answer: one of them is wrong."""
+        return self.best is not None and bks.contradicts(self.bound, self.best)
 
     @property
     def proved(self) -> bool:
@@ -100,8 +109,8 @@ def standings(
         by = max(mine, key=lambda name: (mine[name], name != "catalogue"))
         found.append(
             Standing(
-                section_of(entry.problem, entry.rules), entry.tier, entry.id, entry.n,
-                entry.devices, plain, mine[by], by, head.objective, head.by,
+                section_of(entry.problem, entry.rules), entry.tier, entry.id, entry.digest,
+                entry.n, entry.devices, plain, mine[by], by, head.objective, head.by,
             )
         )  # fmt: skip
     return found
@@ -122,7 +131,9 @@ def summary(found: Sequence[Standing]) -> pd.DataFrame:
             mine = [each for each in found if (each.section, each.tier) == (section, tier)]
             if not mine:
                 continue
-            ratios = [s.best / s.bound for s in mine if s.best is not None and s.bound > 0]
+            ratios = [
+                s.best / s.bound for s in mine if s.gap is not None and s.best and s.bound > 0
+            ]
             rows.append(
                 {
                     "section": section,
@@ -147,13 +158,15 @@ def by_entry(records: Iterable[Record], found: Sequence[Standing]) -> pd.DataFra
         out by the checker), `gap` (geometric mean of z/b, less 1, b the best bound known), `own`
         (the same against its own bound, where it has one), `seconds` (mean).
     """
-    where = {each.instance: each for each in found}
+    where = {each.digest: each for each in found}
     rows = []
     for record in records:
-        known = where.get(record.instance)
+        known = where.get(record.digest)
         if known is None:
             continue
         z, own = record.objective, bks.claimed_proof(record)
+        if own is not None and known.best is not None and bks.contradicts(own, known.best):
+            own = None  # said, and not so: see `contradictions`
         rows.append(
             {
                 "section": known.section,
@@ -224,6 +237,7 @@ def contradictions(
     records: Iterable[Record],
     claims: Mapping[str, bks.Claims],
     computed: Mapping[str, Sequence[Bound]],
+    entries: Iterable[CatalogueEntry] = (),
 ) -> list[str]:
     """Bounds above a checked answer of the same instance, one line each; both sides are named."""
     least: dict[str, tuple[float, str]] = {}
@@ -248,6 +262,7 @@ def contradictions(
         if record.claim == "infeasible":
             said.append((record.digest, record.instance, math.inf, record.entry))
     said += [(d, d[:16], each.value, each.name) for d, mine in computed.items() for each in mine]
+    said += [(each.digest, each.id, each.lower_bound_s, "the catalogue") for each in entries]
     return [
         f"{name}: {by} says nothing is below {value:.9g} s, {least[digest][1]} has an answer of"
         f" {least[digest][0]:.9g} s"
@@ -273,19 +288,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--output", type=Path, default=Path("results/studies"))
     given = parser.parse_args(arguments)
     try:
-        records = [each for path in given.records for each in gather.from_file(path).records]
-        entries = Library().entries()
+        library = Library()
+        entries = library.entries()
+        names = {entry.digest: entry.id for entry in entries}
+        sources = [
+            gather.rechecked(
+                gather.from_file(path), lambda d: library.load(names[d]) if d in names else None
+            )
+            for path in given.records
+        ]
+        records = [each for source in sources for each in source.records]
         store, claims = bounds.load(), bks.load()
     except FileError as error:
         print(f"placebench: {error}", file=sys.stderr)
         return 2
-    for fault in store.faults:
+    for fault in [*store.faults, *(fault for source in sources for fault in source.faults)]:
         print(f"placebench: {fault}", file=sys.stderr)
     computed = {
         digest: [each.bound for each in line.bounds] for digest, line in store.lines.items()
     }
     found = standings(entries, computed, claims)
-    wrong = contradictions(records, claims, computed)
+    wrong = contradictions(records, claims, computed, entries)
     text = proofs_text.markdown(
         summary(found), by_entry(records, found), gains(entries, computed), wrong
     )

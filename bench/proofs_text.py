@@ -93,7 +93,7 @@ def comma_separated(found: Sequence[Standing], records: Iterable[Record]) -> str
     extra: dict[str, dict[str, float | None]] = {}
     for record in records:
         label = f"{record.entry} {record.time_limit_s:g}s"
-        extra.setdefault(record.instance, {}).update(
+        extra.setdefault(record.digest, {}).update(
             {
                 f"{label} z": record.objective,
                 f"{label} b": bks.claimed_proof(record),
@@ -114,8 +114,8 @@ def comma_separated(found: Sequence[Standing], records: Iterable[Record]) -> str
             "best_s": s.best,
             "best_by": s.best_by,
             "gap": s.gap,
-            "status": "proven" if s.proved else "open",
-            **{name: extra.get(s.instance, {}).get(name) for name in columns},
+            "status": "conflict" if s.conflict else "proven" if s.proved else "open",
+            **{name: extra.get(s.digest, {}).get(name) for name in columns},
         }
         for s in found
     ]

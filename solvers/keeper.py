@@ -48,13 +48,15 @@ class Keeper:
         elif value < self.value:
             self.best, self.value = answer, value
             self.context.report(answer)
+            if self.bound > value * (1 + TOLERANCE):
+                self._contradict(self.bound, value)
 
     def bound_by(self, bound: float) -> None:
         """Report a bound in seconds if it is better than what is known."""
         if not math.isfinite(bound):
             return
         if bound > self.value * (1 + TOLERANCE):
-            self.contradiction = f"bound {bound:.9g} s above a checked answer of {self.value:.9g} s"
+            self._contradict(bound, self.value)
             return
         self.bound = max(self.bound, bound)
         meets = bound >= self.value * (1 - TOLERANCE)
@@ -62,6 +64,9 @@ class Keeper:
         if bound > self.reported:
             self.reported = bound
             self.context.report_bound(bound)
+
+    def _contradict(self, bound: float, value: float) -> None:
+        self.contradiction = f"bound {bound:.9g} s above a checked answer of {value:.9g} s"
 
     def proved(self, gap: float = 0.0) -> bool:
         """Whether the bounds prove the best answer optimal up to a relative gap."""

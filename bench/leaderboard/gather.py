@@ -159,6 +159,9 @@ def rechecked(source: Source, load: Callable[[str], Instance | None]) -> Source:
 def publish(source: Source, name: str, root: Path) -> Path:
     """Merge records into ``records/NAME.jsonl`` under `root`, with their answers and environments.
 
+    The solver's log of a run that ended well stays behind in the store: it would be most of the
+    file.
+
     Returns
     -------
     Path
@@ -171,9 +174,14 @@ def publish(source: Source, name: str, root: Path) -> Path:
     for environment in _environment_files(source):
         target.put_environment(environment)
     path = root / "records" / f"{name}.jsonl"
-    ordered = sorted(source.records, key=lambda record: record.key)
+    ordered = sorted((_brief(each) for each in source.records), key=lambda record: record.key)
     write_atomically(path, b"".join(encode(record) + b"\n" for record in ordered))
     return path
+
+
+def _brief(record: Record) -> Record:
+    ended_well = record.check == "ok" and record.termination in ("completed", "time-limit")
+    return msgspec.structs.replace(record, log="") if ended_well else record
 
 
 def board(source: Source, known: Known) -> Board:

@@ -11,6 +11,7 @@ from scipy import sparse
 # What a solver's dual bound may owe to its own tolerances (HiGHS: 1e-7 on reduced costs, 1e-6 on
 # feasibility and the gap). Models are scaled so that what they minimise is about 1.
 TOLERANCE = 1e-6
+STRICT = {"mip_rel_gap": 1e-7, "mip_abs_gap": 1e-9, "mip_feasibility_tolerance": 1e-7}
 LARGEST = 5_000
 """Groups x classes beyond which no mixed-integer program is set up."""
 
@@ -74,9 +75,7 @@ class Linear:
         """
         import highspy
 
-        solver = self._solver(
-            cost, True, upper or {}, {"time_limit": max(seconds, 0.01), "mip_rel_gap": 1e-7}
-        )
+        solver = self._solver(cost, True, upper or {}, {"time_limit": max(seconds, 0.01), **STRICT})
         status = solver.getModelStatus()
         if status == highspy.HighsModelStatus.kInfeasible:
             return math.inf, None
@@ -138,7 +137,9 @@ class Linear:
             program.integrality_ = [kinds[i] for i in np.concatenate(self._integer).tolist()]
         every = highspy.HighsOptions()
         for name, option in (
-            {"output_flag": False, "threads": 1, "random_seed": 0} | options
+            # Small entries that are dropped would make a row "at least" stricter.
+            {"output_flag": False, "threads": 1, "random_seed": 0, "small_matrix_value": 1e-12}
+            | options
         ).items():
             setattr(every, name, option)
         # `highspy.Highs` itself prints a banner before it can be told not to.
@@ -169,5 +170,6 @@ def _dual_value(
     box = np.minimum(reduced * lower, reduced * np.where(endless, 0.0, upper))
     sides_ = np.where(below > 0, low, 0.0) * below - np.where(above > 0, high, 0.0) * above
     terms = [*sides_.tolist(), *box[~endless].tolist(), *(reduced * lower)[endless].tolist()]
-    # Sums of this many numbers, far more than double rounding can change.
-    return math.fsum(terms) - 1e-9 * math.fsum(map(abs, terms))
+    # Sums of this many numbers, far more than double rounding can change, and what `reduced` lost.
+    lost = float(((abs(matrix).T @ (below + above)) * np.where(endless, 0.0, upper)).sum())
+    return math.fsum(terms) - 1e-9 * math.fsum(map(abs, terms)) - 1e-15 * lost

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -93,6 +93,10 @@ class Bounder:
         if unknown:
             return f"{self.name} is not proved under the rules {', '.join(unknown)}"
         return self.refuses(instance)
+
+    def covers(self, problem: str, rules: Mapping[str, object]) -> bool:
+        """Whether the bound is one for a problem under `rules`, as far as these alone tell."""
+        return problem in self.problems and set(rules) <= self.rules
 
     def __call__(self, instance: Instance, seconds: float = SECONDS) -> Bound:
         """Compute the bound; `seconds` limit one that searches.

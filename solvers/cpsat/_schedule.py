@@ -23,6 +23,10 @@ MANY = 4
 """Devices from which on load rows would be too many for a quick presolve."""
 
 
+BEYOND = 2.0**42
+"""Units, more than any horizon has."""
+
+
 @dataclass(frozen=True, eq=False)
 class Program:
     """The CP-SAT model of an instance and its variables.
@@ -95,7 +99,8 @@ class Program:
 
 def _units(seconds: np.ndarray, unit: float) -> np.ndarray:
     finite = np.where(np.isfinite(seconds), seconds, 0.0)
-    whole: np.ndarray = np.floor(finite / unit * SAFETY).astype(np.int64)
+    # Beyond the horizon it does not matter how far, and 64 bits end.
+    whole: np.ndarray = np.floor(np.minimum(finite / unit * SAFETY, BEYOND)).astype(np.int64)
     return whole
 
 

@@ -41,7 +41,11 @@ def intervals(
         return keeper.best
     # What the heads and tails of the model say before presolve is through.
     simple = headtail(instance).value
-    keeper.bound_by(simple)
+    for bound in (simple, context.bound):
+        keeper.bound_by(bound)
+    if keeper.proved():
+        keeper.conclude("optimal", "the start meets a known bound", gap)
+        return keeper.best
     program = build(
         instance, keeper.value, cp_model.CpModel(), symmetry=symmetry,
         lower=max(context.bound, simple),

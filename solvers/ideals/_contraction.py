@@ -270,13 +270,13 @@ def _follow(
         balance = np.zeros((2, *work.shape))
         forward = True
         for net in nets:
+            others = net.members - {net.producer}
+            forward &= others <= items.succ[net.producer]
             if u in net.members and len(net.members) > 2:
-                continue  # it touches no more devices than before
+                continue  # it touches no more devices than before, and forward none otherwise
             sign = -1.0 if u in net.members else 1.0
             balance[0, net.phase] += sign * net.receive
             balance[1, net.phase] += sign * net.send
-            others = net.members - {net.producer}
-            forward &= others <= items.succ[net.producer]
         if directed and nets and not forward:
             continue
         if compute_apart and work.any():

@@ -22,6 +22,7 @@ def expand(  # type: ignore[no-untyped-def]
     added = np.full(N + 1, -1, np.int64)
     spent, left = np.zeros((N + 1, P)), np.zeros((N + 1, L))
     touched, through = np.zeros((N + 1, R)), np.zeros((N + 1, R))
+    swing = np.zeros((N + 1, P))
     size = np.zeros(N + 1)
     missing, seen = np.zeros(E, np.int64), np.zeros(E, np.int64)
     sent = np.zeros(E, np.bool_)
@@ -73,7 +74,7 @@ def expand(  # type: ignore[no-untyped-def]
                             missing[e] += ones(member[e, w] & ~bits[J, w])
             node[0], cursor[0], added[0] = J, ptr[J], -1
             for p in range(P):
-                spent[0, p] = 0.0
+                spent[0, p], swing[0, p] = 0.0, 0.0
             for j in range(L):
                 left[0, j] = remaining[J, j]
             size[0] = 0.0
@@ -113,6 +114,7 @@ def expand(  # type: ignore[no-untyped-def]
                 new = depth + 1
                 fits = True
                 for p in range(P):
+                    swing[new, p] = swing[depth, p]
                     spent[new, p] = spent[depth, p] + work[v, p, c]
                     if spent[new, p] > cap[p]:
                         fits = False
@@ -137,24 +139,28 @@ def expand(  # type: ignore[no-untyped-def]
                         if producer[e] == v:
                             if seen[e] > 0:
                                 touched[new, into[e]] -= receive[c, e]
+                                swing[new, into[e] // Q] -= max(0.0, receive[c, e] - send[c, e])
                             touched[new, out[e]] += send[c, e]
                             through[new, into[e]] -= receive[c, e]
                             through[new, out[e]] += send[c, e]
                             sent[e] = True
                         elif seen[e] == 0:
                             touched[new, into[e]] += receive[c, e]
+                            if producer[e] >= 0 and not sent[e]:
+                                swing[new, into[e] // Q] += max(0.0, receive[c, e] - send[c, e])
                         seen[e] += 1
                         if seen[e] == missing[e]:
                             if sent[e]:
                                 through[new, out[e]] -= send[c, e]
                             else:
                                 through[new, into[e]] -= receive[c, e]
-                # What is touched already can only grow; in `full`, the sum of both directions.
+                # What is touched already can only grow, but for nets against the order whose
+                # producer may still join (`swing`); in `full`, the sum of both directions.
                 fits = size[new] <= limit[c]
                 for p in range(P):
                     both = touched[new, p * Q]
                     if Q == 2:
-                        both += touched[new, p * Q + 1]
+                        both += touched[new, p * Q + 1] - swing[new, p]
                     if overlap == 2 and Q == 2:
                         both *= 0.5
                     least_load = spent[new, p] + both if overlap == 0 else both

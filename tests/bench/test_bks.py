@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from bench import bks
 from tests.bench.synthetic import record
 
@@ -58,3 +60,28 @@ def test_claims_survive_a_round_trip_and_are_only_surpassed(tmp_path):
 
 def test_no_folder_no_claims(tmp_path):
     assert bks.load(tmp_path / "missing") == {}
+
+
+def test_optimal_within_a_gap_proves_no_more_than_that():
+    loose = record(
+        entry="intervals[gap=0.2]", method="intervals", options={"gap": 0.2}, objective=10.0,
+        claim="optimal", claimed_objective=10.0, claimed_bound=7.0,
+    )  # fmt: skip
+    assert bks.claimed_proof(loose) == pytest.approx(8.0, rel=1e-5)
+    assert bks.claimed_proof(loose) < 8.0
+    assert not bks.headline(bks.claims_of(loose)).closed_by_claim
+    better = record(entry="greedy", objective=9.0)
+    assert bks.conflicts([loose, better]) == {}
+
+
+def test_a_bound_above_the_answer_is_a_conflict_and_never_optimal():
+    claims = [
+        bks.Claim("answer", 2.0, "greedy", verified_by="checker"),
+        bks.Claim("bound", 3.0, "theoretical", verified_by="recomputation"),
+    ]
+    assert bks.headline(claims).status == "conflict"
+
+
+def test_infeasible_is_refuted_by_any_answer():
+    never = record(entry="never", check="none", claim="infeasible")
+    assert bks.conflicts([never, record(objective=2.0)]) == {"never": {never.instance}}

@@ -9,6 +9,7 @@ import pytest
 from bench import bks, bounds
 from problems import files
 from problems.bounds.registry import REGISTRY
+from problems.catalogue import Library
 from tests.tiny import instance
 
 CASE = instance([[1.0, 2.0], [3.0, 1.0]], [(0, 1)], delay=[0.0, 0.25])  # cheap: 2.25
@@ -99,6 +100,7 @@ def test_what_is_no_time_is_no_bound(value):
 def test_the_catalogue_gives_way_to_a_larger_value():
     class Entry:
         digest, lower_bound_s = CASE.digest, 2.25
+        problem, rules = "latency", {}
 
     assert bounds.load().of_entries([Entry]) == {CASE.digest: 2.25}
     bounds.save(CASE, [stored(2.3)])
@@ -111,6 +113,7 @@ WRITER = """
 import sys
 from pathlib import Path
 from bench import bks, bounds
+from problems.catalogue import Library
 from tests.tiny import instance
 bks.RESULTS = Path(sys.argv[1])
 number = int(sys.argv[2])
@@ -150,3 +153,16 @@ def test_a_killed_writer_leaves_a_whole_file(tmp_path):
     assert not store.faults
     bounds.save(CASE, [stored(2.3)])  # the lock went with the process
     assert bounds.load().of(CASE.digest)["joint-lp"].value == 2.3
+
+
+def test_a_cheap_bound_takes_the_place_of_what_was_there():
+    bounds.save(CASE, [stored(99.0, "load-lp")])
+    bounds.save(CASE, [stored(1.5, "load-lp")])
+    assert bounds.load().of(CASE.digest)["load-lp"].value == 1.5
+
+
+def test_a_bound_of_another_problem_does_not_reach_the_tables():
+    entry = next(e for e in Library().entries() if e.problem == "latency")
+    line = bounds.Line(entry.digest, entry.id, [stored(1e9, "block")])
+    store = bounds.Store({entry.digest: line})
+    assert store.of_entries([entry]) == {entry.digest: entry.lower_bound_s}

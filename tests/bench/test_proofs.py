@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 
+import msgspec
 import pytest
 
 from bench import bks, proofs, proofs_text
-from problems.bounds.registry import Bound
+from problems.bounds import theoretical  # noqa: F401 - fills the registry
+from problems.bounds.registry import REGISTRY, Bound
 from problems.catalogue import Library
 from tests.bench.synthetic import record
 
@@ -97,6 +99,33 @@ def test_contradictions_name_both_sides():
     assert (
         proofs.contradictions([good], claims, {CONTIGUOUS.digest: [Bound("fine", 2.0, 0.0)]}) == []
     )
+
+
+def test_a_bound_above_the_answer_proves_nothing_and_is_named():
+    z = 2 * LATENCY.lower_bound_s
+    answer = run(LATENCY, objective=z)
+    found = standing(LATENCY, [answer], [Bound("joint-lp", 2 * z, 0.1)])
+    assert (found.conflict, found.proved, found.gap) == (True, False, None)
+    assert proofs.summary([found]).loc[0, ["answered", "proved", "within"]].tolist() == [1, 0, 0]
+    assert "conflict" in proofs_text.comma_separated([found], [])
+    high = msgspec.structs.replace(LATENCY, lower_bound_s=2 * z)
+    (line,) = proofs.contradictions([answer], {}, {}, [high])
+    assert "the catalogue" in line
+
+
+def test_a_refuted_proof_is_not_the_entrys_and_old_content_is_another_instance():
+    low = CONTIGUOUS.lower_bound_s
+    wrong = run(CONTIGUOUS, entry="wrong", objective=4 * low, claim="optimal")
+    better = run(CONTIGUOUS, entry="better", objective=2 * low)
+    found = standing(CONTIGUOUS, [wrong, better], [])
+    table = proofs.by_entry([wrong, better], [found]).set_index("entry")
+    assert table.loc["wrong", "proved"] == 0
+    old = msgspec.structs.replace(better, digest="0" * 64)
+    assert proofs.by_entry([old], [found]).empty
+
+
+def test_the_plain_bounds_exist():
+    assert set(proofs.PLAIN) <= set(REGISTRY)
 
 
 def test_the_page_and_the_table():

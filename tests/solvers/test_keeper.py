@@ -81,3 +81,15 @@ def test_no_incumbent():
     assert [claim[0] for claim in log.claims] == ["bound", "bound"]
     assert "dropped" in log.claims[-1][2]
     assert clean.claims[-1][0] == "infeasible"
+
+
+def test_an_answer_below_a_bound_is_remembered():
+    log = Log()
+    log.take(12)
+    log.keeper.bound_by(10.0)
+    log.take(9)
+    log.keeper.bound_by(8.0)
+    log.keeper.conclude("optimal", "the solver says so")
+    claim, value, note = log.claims[-1]
+    assert (claim, value) == ("feasible", 9.0)
+    assert "bound 10 s above a checked answer of 9 s" in note

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import msgspec
 import pytest
 
 from bench import bks
@@ -89,3 +90,13 @@ def test_a_broken_line_is_set_aside_and_named(tmp_path):
     path.write_text("{}\n")
     with pytest.raises(FileError, match=r"no records there.*mine\.jsonl:1"):
         gather.from_file(path)
+
+
+def test_published_records_leave_the_log_of_good_runs_behind(tmp_path):
+    good = record(log="solver's words", answer="")
+    bad = record(entry="bad", check="none", termination="error", error="why", log="last words",
+                 answer="", environment="")  # fmt: skip
+    path = gather.publish(source([good, bad], tmp_path), "run", tmp_path / "results")
+    back = {each.entry: each for each in gather.from_file(path).records}
+    assert back["greedy"] == msgspec.structs.replace(good, log="")
+    assert back["bad"] == bad
