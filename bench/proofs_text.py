@@ -50,8 +50,9 @@ def markdown(
         "",
         "## By bound",
         "",
-        "`gain` over the largest of critical path and load LP, geometric mean; a smaller bound"
-        " counts as no gain. `best`: how often no other bound is larger.",
+        "`gain` over the largest of critical path and load LP (`calls`: over `schedule`, the cheap"
+        " bounds of latency), geometric mean; a smaller bound counts as no gain. `best`: how often"
+        " no other bound is larger.",
         "",
         *_table(
             gains,
@@ -81,7 +82,8 @@ def _table(frame: pd.DataFrame, columns: dict[str, Any], titles: dict[str, str])
 
 
 def _percent(value: float) -> str:
-    return "" if pd.isna(value) else f"{100 * value:.2f} %"
+    # A bound may meet an answer from above, within the tolerance.
+    return "" if pd.isna(value) else f"{100 * max(value, 0.0):.2f} %"
 
 
 def _seconds(value: float) -> str:
