@@ -8,6 +8,7 @@ file counts only while its bound is registered under the same version: a changed
 from __future__ import annotations
 
 import fcntl
+import math
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -22,6 +23,7 @@ from problems.bounds.theoretical import Theoretical, theoretical
 from problems.catalogue import CatalogueEntry
 from problems.files import FileError, decode, encode, write_atomically
 from problems.instance import Instance
+from problems.single import best_single
 
 
 class Stored(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -58,6 +60,14 @@ class Stored(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
         """Whether the bound is still what it was."""
         return self.name in REGISTRY and REGISTRY[self.name].version == self.version
 
+    def can_be(self, single: float) -> bool:
+        """Whether the value may be used unseen.
+
+        A file that anyone can edit: no bound is above what one device alone needs, `single`
+        seconds, and what is cheap is computed rather than believed.
+        """
+        return REGISTRY[self.name].effort == "search" and self.value <= single * (1 + bks.CLOSED)
+
     @property
     def bound(self) -> Bound:
         """As the registry gives it."""
@@ -93,10 +103,11 @@ class Store:
         return {each.name: each for each in line.bounds} if line else {}
 
     def theoretical(self, instance: Instance) -> Theoretical:
-        """The bounds of an instance: what is on file, and the other cheap ones computed now."""
-        return theoretical(
-            instance, known=[each.bound for each in self.of(instance.digest).values()]
-        )
+        """The bounds of an instance: searched ones from the file, cheap ones computed now."""
+        single = best_single(instance)
+        most = math.inf if single is None else single[1]
+        found = self.of(instance.digest).values()
+        return theoretical(instance, known=[each.bound for each in found if each.can_be(most)])
 
     def of_entries(self, entries: Iterable[CatalogueEntry]) -> dict[str, float]:
         """Digest -> theoretical bound in seconds: the catalogue's, or a larger one on file."""
@@ -106,7 +117,8 @@ class Store:
             values = (
                 each.value
                 for each in self.of(digest).values()
-                if REGISTRY[each.name].covers(known[digest].problem, known[digest].rules)
+                if each.can_be(known[digest].best_single_s or math.inf)
+                and REGISTRY[each.name].covers(known[digest].problem, known[digest].rules)
             )
             found[digest] = max(found[digest], max(values, default=0.0))
         return found

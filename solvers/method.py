@@ -19,7 +19,7 @@ import time
 import typing
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
 
@@ -91,13 +91,27 @@ class Context:
 Run = Callable[..., Answer | None]
 
 
+class Range(typing.NamedTuple):
+    """Numbers that an option may have: ``gap: Annotated[float, Range(0.0, 1.0)] = 0.0``."""
+
+    low: float
+    high: float
+
+
+Gap = Annotated[float, Range(0.0, 1.0)]
+"""Relative gap within which an exact method may stop."""
+Gib = Annotated[float, Range(1e-3, 1e6)]
+"""Memory that a method may take, in GiB."""
+
+
 @dataclass(frozen=True)
 class Option:
-    """One option of a method: its type (bool, int, float, str or a choice) and default."""
+    """One option of a method: its type (bool, int, float, str or a choice), default and range."""
 
     name: str
     default: OptionValue
     choices: tuple[OptionValue, ...] = ()
+    range: Range | None = None
 
     def parse(self, text: str) -> OptionValue:
         """Read a value.
@@ -123,6 +137,10 @@ class Option:
             raise ValueError(f"option {self.name}={text!r} is not one of {valid}")
         if isinstance(value, float) and not math.isfinite(value):
             raise ValueError(f"option {self.name}={text!r} is not finite")
+        if self.range is not None and isinstance(value, int | float):
+            low, high = self.range
+            if not low <= value <= high:
+                raise ValueError(f"option {self.name}={text!r} is not in {low:g} to {high:g}")
         return value
 
 
@@ -256,7 +274,7 @@ def options_of(run: Run) -> dict[str, Option]:
     ValueError
         If one has no default, or a default that no text can name.
     """
-    hints = typing.get_type_hints(run)
+    hints = typing.get_type_hints(run, include_extras=True)
     result: dict[str, Option] = {}
     for parameter in inspect.signature(run).parameters.values():
         if parameter.kind is not inspect.Parameter.KEYWORD_ONLY:
@@ -265,6 +283,10 @@ def options_of(run: Run) -> dict[str, Option]:
         if not isinstance(default, bool | int | float | str):
             raise ValueError(f"option {parameter.name!r} needs a default: bool, int, float or str")
         hint = hints.get(parameter.name)
+        limits: Range | None = None
+        if typing.get_origin(hint) is Annotated:
+            hint, *extra = typing.get_args(hint)
+            limits = next((each for each in extra if isinstance(each, Range)), None)
         choices = typing.get_args(hint) if typing.get_origin(hint) is Literal else ()
-        result[parameter.name] = Option(parameter.name, default, choices)
+        result[parameter.name] = Option(parameter.name, default, choices, limits)
     return result

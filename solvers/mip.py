@@ -12,7 +12,7 @@ from solvers import objective
 from solvers.backends._outcome import Outcome, Task
 from solvers.formulations._floor import floor
 from solvers.keeper import TOLERANCE, Keeper
-from solvers.method import Context, Method, Run, Unsupported, options_of
+from solvers.method import Context, Gap, Method, Run, Unsupported, options_of
 from solvers.model import Model
 
 RESERVE = 0.05, 1.0
@@ -27,7 +27,11 @@ def pair(name: str, formulation: ModuleType, backend: ModuleType) -> Method:
     """The method that solves `formulation` by `backend`."""
 
     def run(
-        instance: Instance, context: Context, *, symmetry: bool = True, gap: float = 0.0
+        instance: Instance,
+        context: Context,
+        *,
+        symmetry: bool = True,
+        gap: Gap = 0.0,
     ) -> Answer | None:
         reason = formulation.refuses(instance)
         if reason is not None:

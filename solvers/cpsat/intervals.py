@@ -17,14 +17,18 @@ from solvers.cpsat._schedule import build
 from solvers.cpsat._search import search
 from solvers.improve import improve
 from solvers.keeper import Keeper
-from solvers.method import Context, Method, options_of
+from solvers.method import Context, Gap, Method, options_of
 
 SEARCH = 0.4
 """Most of the time that local search takes before CP-SAT, which improves long schedules hardly."""
 
 
 def intervals(
-    instance: Instance, context: Context, *, symmetry: bool = True, gap: float = 0.0
+    instance: Instance,
+    context: Context,
+    *,
+    symmetry: bool = True,
+    gap: Gap = 0.0,
 ) -> Answer | None:
     """Optional intervals in CP-SAT with heads and tails."""
     from ortools.sat.python import cp_model  # heavy: out of start-up

@@ -20,14 +20,18 @@ from solvers.cpsat._search import search
 from solvers.formulations._windows import SAFETY
 from solvers.formulations.calls import refuses
 from solvers.keeper import Keeper
-from solvers.method import Context, Method, Unsupported, options_of
+from solvers.method import Context, Gap, Method, Unsupported, options_of
 
 SHARE, LONGEST = 0.15, 10.0
 """What a bound of schedules may take before: a share of the time left, at most so many seconds."""
 
 
 def slots(
-    instance: Instance, context: Context, *, symmetry: bool = True, gap: float = 0.0
+    instance: Instance,
+    context: Context,
+    *,
+    symmetry: bool = True,
+    gap: Gap = 0.0,
 ) -> Answer | None:
     """Subgraph calls by slots in CP-SAT."""
     from ortools.sat.python import cp_model  # heavy: out of start-up

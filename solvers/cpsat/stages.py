@@ -19,7 +19,7 @@ from solvers.cpsat._pipeline import build
 from solvers.cpsat._search import search
 from solvers.formulations._floor import floor
 from solvers.keeper import Keeper
-from solvers.method import Context, Method, Unsupported, options_of
+from solvers.method import Context, Gap, Method, Unsupported, options_of
 
 __all__ = ["METHOD", "build", "stages"]
 
@@ -43,7 +43,11 @@ def refuses(instance: Instance) -> str | None:
 
 
 def stages(
-    instance: Instance, context: Context, *, symmetry: bool = True, gap: float = 0.0
+    instance: Instance,
+    context: Context,
+    *,
+    symmetry: bool = True,
+    gap: Gap = 0.0,
 ) -> Answer | None:
     """Device and prefix literals in CP-SAT."""
     reason = refuses(instance)

@@ -15,10 +15,10 @@ from solvers.formulations._floor import floor
 from solvers.ideals import _scope
 from solvers.ideals._program import setting, solve
 from solvers.keeper import Keeper
-from solvers.method import Context, Method, Unsupported, options_of
+from solvers.method import Context, Gib, Method, Unsupported, options_of
 
 
-def dp(instance: Instance, context: Context, *, max_gib: float = 4.0) -> Answer | None:
+def dp(instance: Instance, context: Context, *, max_gib: Gib = 4.0) -> Answer | None:
     """Dynamic program over ideals."""
     return run(instance, context, max_gib, refuses(instance))
 

@@ -11,10 +11,10 @@ from problems.answer import Answer
 from problems.instance import Instance
 from solvers.ideals._scope import refuses
 from solvers.ideals.dp import run
-from solvers.method import Context, Method, options_of
+from solvers.method import Context, Gib, Method, options_of
 
 
-def dp_relaxed(instance: Instance, context: Context, *, max_gib: float = 4.0) -> Answer | None:
+def dp_relaxed(instance: Instance, context: Context, *, max_gib: Gib = 4.0) -> Answer | None:
     """Dynamic program over ideals, direct links at their least."""
     return run(instance, context, max_gib, refuses(instance))
 

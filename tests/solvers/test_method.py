@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from solvers import method as methods
-from solvers.method import method
+from solvers.method import Gap, method, options_of
 
 
 @pytest.fixture(autouse=True)
@@ -34,3 +34,14 @@ def test_known_problems_are_taken():
         return None
 
     assert methods.REGISTRY["mine"].problems == ("latency", "throughput")
+
+
+@pytest.mark.parametrize("text", ["-1", "1.5", "nan"])
+def test_a_number_out_of_its_range_is_refused_when_it_is_read(text):
+    def run(instance, context, *, gap: Gap = 0.0):
+        return None
+
+    option = options_of(run)["gap"]
+    assert option.parse("0.5") == 0.5
+    with pytest.raises(ValueError, match="gap="):
+        option.parse(text)
