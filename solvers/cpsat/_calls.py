@@ -22,10 +22,6 @@ BITS = 30
 Finer units are what it takes to meet a fault that :func:`problems.cp_sat.keep_sound` avoids."""
 
 
-BEYOND = 2.0**32
-"""Units, more than any horizon has."""
-
-
 @dataclass(frozen=True, eq=False)
 class Program:
     """The CP-SAT model of an instance and its variables.
@@ -101,7 +97,7 @@ def build(instance: Instance, upper: float, model: Any, *, symmetry: bool) -> Pr
     end = int(horizon / unit * (1 + 1e-9)) + 1
     # Beyond the horizon it does not matter how far, and 64 bits end.
     duration, transfer = (
-        np.floor(np.minimum(each / unit * SAFETY, BEYOND)).astype(np.int64)
+        np.floor(np.minimum(each / unit * SAFETY, 2.0 * end)).astype(np.int64)
         for each in (seconds, tau)
     )
     # Heads and tails of schedules, which answers are in a way: see problems.bounds.calls_path.
