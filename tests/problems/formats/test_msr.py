@@ -11,6 +11,7 @@ import pytest
 
 from problems import calls, checker, throughput
 from problems.answer import Answer
+from problems.bounds.load_lp import load_lp
 from problems.bounds.theoretical import theoretical
 from problems.files import FileError
 from problems.formats import msr, msr_split, msr_write
@@ -285,6 +286,12 @@ def test_published_latencies_of_calls_are_reproduced(row):
             msr_split.read(data, "s", five, msr_write.ids_of(got, bundle))
 
 
+def _has_load_bound(got, published):
+    """The published figure is the fractional load; the best of all bounds may be larger."""
+    assert load_lp.run(got)[0] * 1e3 == pytest.approx(published, abs=5e-4)
+    assert theoretical(got).value * 1e3 >= published - 5e-4
+
+
 @public
 @pytest.mark.parametrize("name", LAYERS)
 def test_public_layer_graphs_have_the_known_classes_and_bounds(name):
@@ -292,7 +299,7 @@ def test_public_layer_graphs_have_the_known_classes_and_bounds(name):
     for kind, bound in (("inference", inference), ("training", training)):
         got = instance((PUBLIC / "throughput" / f"layer-{name}_{kind}.json").read_bytes())
         assert int(got.group.max()) + 1 == classes
-        assert theoretical(got).value * 1e3 == pytest.approx(bound, abs=5e-4)
+        _has_load_bound(got, bound)
 
 
 @public
@@ -302,7 +309,7 @@ def test_public_operator_graphs_have_the_known_classes_and_survive_a_round_trip(
         bundle = read(data).bundle
         got = from_bundle(bundle)
         assert int(got.group.max()) + 1 == classes
-        assert theoretical(got).value * 1e3 == pytest.approx(bound, abs=5e-4)
+        _has_load_bound(got, bound)
         written = msr_write.write(got, msr_write.ids_of(got, bundle))
         assert instance(written).digest == got.digest
 
