@@ -288,7 +288,7 @@ def test_published_latencies_of_calls_are_reproduced(row):
 
 def _has_load_bound(got, published):
     """The published figure is the fractional load; the best of all bounds may be larger."""
-    assert load_lp.run(got)[0] * 1e3 == pytest.approx(published, abs=5e-4)
+    assert load_lp(got).value * 1e3 == pytest.approx(published, abs=5e-4)
     assert theoretical(got).value * 1e3 >= published - 5e-4
 
 
