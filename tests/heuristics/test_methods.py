@@ -2,6 +2,7 @@
 
 import math
 import time
+from importlib.util import find_spec
 from itertools import pairwise
 
 import numpy as np
@@ -17,8 +18,26 @@ from tests.heuristics.samples import sample, samples
 
 COUNT = 220
 # As many moves as a test can afford.
-FEW = {"random": {"restarts": 30}, "annealing": {"rounds": 2}}
-NAMES = ("single", "random", "greedy", "annealing", "heft")
+FEW = {
+    "annealing": {"rounds": 2},
+    "random": {"restarts": 30},
+}
+# Share of the tiny instances on which an entry finds the optimum at least; 0.5 unless stated.
+LEAST = {
+    "annealing": 0.95,
+    "single": 0.2,
+}
+
+
+def _named():
+    """Every entry of the catalogue; those that lack a package say which."""
+    for name in catalogue.names():
+        missing = [each for each in catalogue.load(name).needs if find_spec(each) is None]
+        reason = f"{name} needs {', '.join(missing)}"
+        yield pytest.param(name, marks=pytest.mark.skipif(bool(missing), reason=reason))
+
+
+NAMES = tuple(_named())
 
 
 def run(name, instance, seed=0, **options):
@@ -75,8 +94,7 @@ def test_answers_are_valid_between_the_optimum_and_single(solved, name):
         feasible += 1
         reached += values[-1] <= best * (1 + 1e-9)
     print(f"{name}: optimal on {reached} of {feasible}")
-    least = {"single": 0.2, "heft": 0.5, "greedy": 0.5, "random": 0.5, "annealing": 0.95}
-    assert reached >= least[name] * feasible
+    assert reached >= LEAST.get(name, 0.5) * feasible
 
 
 @pytest.mark.parametrize("name", NAMES)
