@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from bench import bks
+from bench.markdown import percent, seconds, table
 from bench.records import Record
 
 if TYPE_CHECKING:
@@ -24,11 +25,11 @@ def markdown(
         "`gap` is the geometric mean of z/b, less 1: z the best checked answer, b the largest bound"
         " that was computed or that an exact entry proved. One line an instance: `proofs.csv`.",
         "",
-        *_table(
+        *table(
             tiers,
             {
                 "section": str, "tier": str, "instances": str, "answered": str, "proved": str,
-                "gap": _percent, "within": str,
+                "gap": percent, "within": str,
             },
             {"within": "within 1 %"},
         ),
@@ -38,12 +39,12 @@ def markdown(
         "`proved`: by the entry itself within its limit. `gap` against the best bound known, `own"
         " gap` against its own bound; geometric means over its answers.",
         "",
-        *_table(
+        *table(
             entries,
             {
                 "section": str, "limit_s": lambda v: f"{v:g} s", "entry": str, "runs": str,
-                "answered": str, "proved": str, "gap": _percent, "own": _percent,
-                "seconds": _seconds,
+                "answered": str, "proved": str, "gap": percent, "own": percent,
+                "seconds": seconds,
             },
             {"limit_s": "limit", "own": "own gap", "seconds": "mean time"},
         ),
@@ -54,11 +55,11 @@ def markdown(
         " bounds of latency), geometric mean; a smaller bound counts as no gain. `best`: how often"
         " no other bound is larger.",
         "",
-        *_table(
+        *table(
             gains,
             {
-                "section": str, "bound": str, "instances": str, "gain": _percent, "best": str,
-                "seconds": _seconds, "longest": _seconds,
+                "section": str, "bound": str, "instances": str, "gain": percent, "best": str,
+                "seconds": seconds, "longest": seconds,
             },
             {"seconds": "median time"},
         ),
@@ -67,27 +68,6 @@ def markdown(
         *(f"* {line}" for line in wrong),
     ]  # fmt: skip
     return "\n".join(lines) + "\n"
-
-
-def _table(frame: pd.DataFrame, columns: dict[str, Any], titles: dict[str, str]) -> list[str]:
-    names = [titles.get(name, name) for name in columns]
-    words = {name for name in columns if not pd.api.types.is_numeric_dtype(frame[name])}
-    kinds = ["---" if name in words else "--:"
-             for name in columns]  # fmt: skip
-    lines = [f"| {' | '.join(names)} |", f"| {' | '.join(kinds)} |"]
-    for row in frame.to_dict("records"):
-        cells = [show(row[name]) for name, show in columns.items()]
-        lines.append(f"| {' | '.join(cells)} |")
-    return lines
-
-
-def _percent(value: float) -> str:
-    # A bound may meet an answer from above, within the tolerance.
-    return "" if pd.isna(value) else f"{100 * max(value, 0.0):.2f} %"
-
-
-def _seconds(value: float) -> str:
-    return "" if pd.isna(value) else f"{value:.3g} s"
 
 
 def comma_separated(found: Sequence[Standing], records: Iterable[Record]) -> str:
