@@ -1,0 +1,214 @@
+"""The claims of the modularity-splitting paper, tested again on our own instances.
+
+Ghannane and Abdelfattah (DiviML, 2023) say in their abstract that splitting by modularity reaches
+the quality of an exact model up to 395 times faster, is 30 to 60 % better than other heuristics,
+and that the best mapping beats the fastest device alone by more than 3 times in latency and up to
+2.9 times in throughput. ``python -m bench.claims --jobs 2 --save`` makes the runs that are missing
+on the default selection and writes what came out. The third claim needs no runs: it is read off
+the best known answers of the whole library.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from bench import api, bks, claims_text, study
+from bench.cli import units
+from bench.proofs import section_of
+from bench.records import Record
+from problems.catalogue import CatalogueEntry, Library
+
+SELECTION = "default"
+SPLITTING = "splitting"
+PLAIN = "splitting[polish=false]"
+"""Splitting as the paper has it: no local search afterwards."""
+EXACT = {
+    "throughput, contiguous": "prefix@highs",
+    "throughput, free": "assign@highs",
+    "latency": "disjunctive@highs",
+    "latency, ports": "disjunctive@highs",
+}
+"""The exact model of a section, on the same backend."""
+EXACTS = tuple(dict.fromkeys(EXACT.values()))
+OTHERS = ("greedy", "annealing", "random")
+AIMS = {"latency": 3.0, "throughput": 2.9}
+"""How many times the best mapping is to beat the best single device."""
+
+
+@dataclass(frozen=True)
+class Duel:
+    """Splitting beside the exact model on one instance.
+
+    Attributes
+    ----------
+    ended : bool
+        Whether the exact model ended by itself with a proof; otherwise `exact_s` is the limit, and
+        what it would have taken is more.
+    exact_s, splitting_s : float
+        Seconds of the runs.
+    exact_z, splitting_z : float
+        Checked objectives in seconds; inf without an answer.
+    best_z : float
+        Best known objective.
+    """
+
+    section: str
+    instance: str
+    n: int
+    devices: int
+    ended: bool
+    exact_s: float
+    splitting_s: float
+    exact_z: float
+    splitting_z: float
+    best_z: float
+
+    @property
+    def ratio(self) -> float:
+        """How many times faster splitting is, at least."""
+        return self.exact_s / self.splitting_s
+
+    @property
+    def loss(self) -> float:
+        """Splitting's objective over the exact model's answer, less 1; -1 where it had none."""
+        return self.splitting_z / self.exact_z - 1
+
+
+def duels(
+    records: Iterable[Record], entries: Iterable[CatalogueEntry], best: Mapping[str, float]
+) -> list[Duel]:
+    """Pairs of runs of :data:`PLAIN` and of the section's exact model, by instance."""
+    by = {(each.digest, each.entry): each for each in records}
+    found = []
+    for entry in entries:
+        section = section_of(entry.problem, entry.rules)
+        exact, mine = by.get((entry.digest, EXACT.get(section, ""))), by.get((entry.digest, PLAIN))
+        if exact is None or mine is None:
+            continue
+        found.append(
+            Duel(
+                section, entry.id, entry.n, entry.devices,
+                exact.termination == "completed" and exact.claim == "optimal",
+                exact.wall_s, mine.wall_s, _z(exact), _z(mine),
+                min(best.get(entry.digest, math.inf), _z(exact), _z(mine)),
+            )
+        )  # fmt: skip
+    return found
+
+
+def _z(record: Record) -> float:
+    return math.inf if record.objective is None else record.objective
+
+
+def improvements(records: Iterable[Record], entries: Iterable[CatalogueEntry]) -> pd.DataFrame:
+    """How much better splitting is than each other heuristic at equal time.
+
+    Returns
+    -------
+    DataFrame
+        Columns `section`, `other`, `instances`, `better` (1 - geometric mean of z of splitting / z
+        of the other), `wins`, `ties`, `losses` (within 1e-6).
+    """
+    by = {(each.digest, each.entry): _z(each) for each in records}
+    rows = []
+    for entry in entries:
+        mine = by.get((entry.digest, SPLITTING))
+        for other in OTHERS:
+            z = by.get((entry.digest, other))
+            if mine is not None and z is not None and 0 < mine < math.inf and 0 < z < math.inf:
+                rows.append((section_of(entry.problem, entry.rules), other, mine / z))
+    frame = pd.DataFrame(rows, columns=["section", "other", "ratio"])
+    return (
+        frame.groupby(["section", "other"])["ratio"]
+        .agg(
+            instances="size",
+            better=lambda each: 1 - geometric(each),
+            wins=lambda each: (each < 1 - 1e-6).sum(),
+            ties=lambda each: ((each >= 1 - 1e-6) & (each <= 1 + 1e-6)).sum(),
+            losses=lambda each: (each > 1 + 1e-6).sum(),
+        )
+        .reset_index()
+    )
+
+
+def gains(entries: Iterable[CatalogueEntry], best: Mapping[str, float]) -> pd.DataFrame:
+    """The best known mapping beside the best single device, by problem and kind of platform.
+
+    Returns
+    -------
+    DataFrame
+        Columns `problem`, `platform`, `instances`, `gain` (geometric mean of single / best),
+        `most`, `allowed` (geometric mean of single / lower bound: what the hardware allows at
+        most), `able` (instances whose bound allows the aim), `reached` (of those, how many do).
+    """
+    rows = []
+    for entry in entries:
+        z, single = best.get(entry.digest), entry.best_single_s
+        if entry.problem in AIMS and z and single and entry.lower_bound_s > 0:
+            allowed = single / entry.lower_bound_s
+            platform = entry.id.split("/")[1]
+            rows.append((entry.problem, platform, single / z, allowed, AIMS[entry.problem]))
+    frame = pd.DataFrame(rows, columns=["problem", "platform", "gain", "allowed", "aim"])
+    frame["able"] = frame["allowed"] >= frame["aim"]
+    frame["reached"] = frame["able"] & (frame["gain"] >= frame["aim"])
+    grouped = frame.groupby(["problem", "platform"])
+    return grouped.agg(
+        instances=("gain", "size"),
+        gain=("gain", geometric),
+        most=("gain", "max"),
+        allowed=("allowed", geometric),
+        able=("able", "sum"),
+        reached=("reached", "sum"),
+    ).reset_index()
+
+
+def geometric(ratios: Iterable[float]) -> float:
+    """Geometric mean; NaN of nothing."""
+    values = np.array(list(ratios), float)
+    return float(np.exp(np.log(values).mean())) if len(values) else math.nan
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Make the runs that are missing, print the page; with ``--save`` write it."""
+    parser = study.parser("bench.claims", __doc__, "10s")
+    longer = "limit of the exact model and of splitting beside it (default 60s)"
+    parser.add_argument("--exact-time", type=units.seconds, default=60, metavar="T", help=longer)
+    which = f"selection (default {SELECTION}); `calls` is left out"
+    parser.add_argument("-i", dest="selection", default=SELECTION, help=which)
+    given = parser.parse_args(arguments)
+    library = Library()
+    every = library.entries()
+    chosen = set(library.selection(given.selection))
+    entries = [each for each in every if each.id in chosen and each.problem in AIMS]
+    best = {
+        digest: z
+        for digest, known in bks.load().items()
+        if (z := bks.headline(known.claims).objective) is not None
+    }
+    with study.progress() as shown:
+
+        def run(names: list[str], methods: list[str], limit: float) -> list[Record]:
+            return api.run(
+                names, methods, store=given.store, time_limit_s=limit, jobs=given.jobs,
+                progress=shown,
+            )  # fmt: skip
+
+        equal = run([each.id for each in entries], [SPLITTING, *OTHERS], given.time)
+        # Each formulation refuses the instances of the other sections.
+        timed = run([each.id for each in entries], [PLAIN, *EXACTS], given.exact_time)
+    page = claims_text.markdown(
+        duels(timed, entries, best), improvements(equal, entries), gains(every, best),
+        given.time, given.exact_time,
+    )  # fmt: skip
+    study.publish(given, "claims", {"md": page})
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(study.guarded(main))

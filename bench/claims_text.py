@@ -1,0 +1,128 @@
+"""The study of :mod:`bench.claims` as Markdown."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from bench.markdown import change, percent, seconds, table, times
+
+if TYPE_CHECKING:
+    from bench.claims import Duel
+
+
+def markdown(
+    duels: Sequence[Duel],
+    better: pd.DataFrame,
+    gains: pd.DataFrame,
+    limit: float,
+    exact_limit: float,
+) -> str:
+    """The page: three claims, a table each, and what the numbers say in a sentence."""
+    return "\n".join(
+        [
+            "# The claims of modularity splitting, tested again",
+            "",
+            "Ghannane and Abdelfattah (DiviML, 2023; only the abstract could be read, and"
+            " `splitting` is a re-implementation). `python -m bench.claims` makes these tables.",
+            "",
+            f"## Against the exact model, {exact_limit:g} s",
+            "",
+            "`splitting[polish=false]` beside the exact model on HiGHS, one thread. `faster`: time"
+            " of the exact model over that of splitting; with `>=` the exact model was stopped by"
+            " the limit, so it would have taken longer. `loss`: objective of splitting over that of"
+            " the exact model, less 1; `to best`: over the best known.",
+            "",
+            *_duels(duels),
+            "",
+            *_said_of_duels(duels),
+            "",
+            f"## Against other heuristics at equal time, {limit:g} s",
+            "",
+            "`better`: 1 - geometric mean of z of `splitting` / z of the other.",
+            "",
+            *table(
+                better,
+                {
+                    "section": str, "other": str, "instances": str, "better": change, "wins": str,
+                    "ties": str, "losses": str,
+                },
+            ),
+            "",
+            "## The best mapping against the best single device",
+            "",
+            "Best known answers of the library. `allowed`: best single device over the lower bound,"
+            " what any mapping can gain at most; `able`: instances where that is at least 3 times"
+            " (latency) or 2.9 times (throughput); `reached`: of those, how many are that much"
+            " better. Means are geometric.",
+            "",
+            *_said_of_gains(gains),
+            "",
+            *table(
+                gains,
+                {
+                    "problem": str, "platform": str, "instances": str, "gain": times,
+                    "most": times, "allowed": times, "able": str, "reached": str,
+                },
+            ),
+        ]
+    ) + "\n"  # fmt: skip
+
+
+def _duels(duels: Sequence[Duel]) -> list[str]:
+    frame = pd.DataFrame(
+        [
+            {
+                "section": each.section,
+                "instance": f"`{each.instance}`",
+                "nodes": each.n,
+                "exact": each.exact_s,
+                "splitting": each.splitting_s,
+                "faster": ("" if each.ended else ">= ") + times(each.ratio),
+                "loss": each.loss if math.isfinite(each.exact_z) else math.nan,
+                "to best": each.splitting_z / each.best_z - 1,
+            }
+            for each in duels
+        ],
+        columns=["section", "instance", "nodes", "exact", "splitting", "faster", "loss", "to best"],
+    )
+    return table(
+        frame,
+        {
+            "section": str, "instance": str, "nodes": str, "exact": seconds, "splitting": seconds,
+            "faster": str, "loss": change, "to best": change,
+        },
+    )  # fmt: skip
+
+
+def _said_of_duels(duels: Sequence[Duel]) -> list[str]:
+    if not duels:
+        return ["No pair of runs."]
+    ratios = [each.ratio for each in duels]
+    losses = [each.loss for each in duels if math.isfinite(each.exact_z)]
+    within = sum(loss < 0.01 for loss in losses)
+    stopped = sum(not each.ended for each in duels)
+    return [
+        f"At least {max(ratios):.3g} times faster at most, {_geometric(ratios):.3g} times on"
+        f" geometric mean; 395 times or more on {sum(r >= 395 for r in ratios)} of {len(duels)}."
+        f" The exact model was stopped by the limit on {stopped}. The loss is below 1 % on {within}"
+        f" of {len(losses)}, {percent(max(losses, default=0.0))} at most."
+    ]
+
+
+def _said_of_gains(gains: pd.DataFrame) -> list[str]:
+    lines = []
+    for problem, part in gains.groupby("problem"):
+        lines.append(
+            f"* {problem}: up to {part['most'].max():.3g} times; the aim is reached on"
+            f" {part['reached'].sum()} of the {part['able'].sum()} instances whose hardware may"
+            f" allow it ({part['instances'].sum()} in all)."
+        )
+    return lines
+
+
+def _geometric(ratios: Sequence[float]) -> float:
+    return math.exp(sum(map(math.log, ratios)) / len(ratios))
