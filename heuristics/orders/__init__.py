@@ -1,0 +1,1 @@
+"""Slices of one order of units: the dynamic program over them, and where orders come from."""
