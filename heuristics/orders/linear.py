@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import networkx as nx
 import numpy as np
 from numba import njit
@@ -60,10 +62,10 @@ def paths(space: Space) -> list[tuple[np.ndarray, np.ndarray]]:
 
     As the PipeDream baseline of Tarnawski et al. 2020 does: the producers of every biconnected
     component of the (undirected) graph are one piece, pieces on a cycle are one, a piece without
-    work joins its only neighbour, and the pieces follow each other depth first. Of several pieces that are ready, that program takes the one that
-    its containers hold last; here the first and the last one are tried. Edges from inputs and the
-    like do not count for the components; that program names such nodes by hand, here
-    :func:`_inputs` finds them.
+    work joins its only neighbour, and the pieces follow each other depth first. Of several that are
+    ready, that program takes the one that its containers hold last; here the first and the last one
+    are tried. Edges from inputs and the like do not count for the components; that program names
+    such nodes by hand, here :func:`_inputs` finds them.
 
     Returns
     -------
@@ -73,7 +75,7 @@ def paths(space: Space) -> list[tuple[np.ndarray, np.ndarray]]:
     U = len(space.unit_bytes)
     pairs = np.stack([np.repeat(np.arange(U), np.diff(space.after_ptr)), space.after], axis=1)
     seen = pairs[~_inputs(space)[pairs[:, 0]]]
-    graph = nx.Graph()
+    graph: nx.Graph[int] = nx.Graph()
     graph.add_edges_from(seen.tolist())
     same = [pairs[:0]]
     for component in nx.biconnected_component_edges(graph):
@@ -105,7 +107,7 @@ def paths(space: Space) -> list[tuple[np.ndarray, np.ndarray]]:
 def _idle_leaves(piece: np.ndarray, pairs: np.ndarray, idle: np.ndarray) -> np.ndarray:
     """Pairs of pieces: one without work and its only neighbour, one after the other."""
     works = np.bincount(piece, ~idle) > 0
-    graph = nx.Graph()
+    graph: nx.Graph[int] = nx.Graph()
     graph.add_edges_from((a, b) for a, b in piece[pairs].tolist() if a != b)
     leaves = sorted(a for a, degree in graph.degree if degree == 1 and not works[a])
     found = []
@@ -130,7 +132,7 @@ def _inputs(space: Space) -> np.ndarray:
     return idle & (sent <= LIGHT * (busy.mean() if len(busy) else 0.0))
 
 
-def _label(count: int, pairs: np.ndarray, connection: str) -> np.ndarray:
+def _label(count: int, pairs: np.ndarray, connection: Literal["weak", "strong"]) -> np.ndarray:
     matrix = coo_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(count, count))
     label: np.ndarray = connected_components(matrix, directed=True, connection=connection)[1]
     return label.astype(np.int64)

@@ -116,7 +116,8 @@ class Slicer:
 
     def device(self) -> np.ndarray:
         """Device of every node after a run that found slices, shape (n,)."""
-        return self._place[self.space.unit]
+        device: np.ndarray = self._place[self.space.unit]
+        return device
 
 
 def _sequence(instance: Instance, space: space_.Space) -> np.ndarray:

@@ -13,7 +13,6 @@ import numpy as np
 from numba import njit
 
 from heuristics.orders.ways import Ways
-from heuristics.shared.space import Space
 
 # Units added to slices between two looks at the clock: a few milliseconds.
 VISITS = 20_000
@@ -45,7 +44,7 @@ def table(units: int, ways: Ways) -> Table:
 
 @njit(cache=True)
 def begin(space, ways, known, order, remaining):  # type: ignore[no-untyped-def]
-    """Start afresh; `remaining`, shape (U + 1, 2), gets the least weighted time after each place."""
+    """Start afresh; `remaining`, shape (U + 1, 2), gets the least times after each place."""
     known.value[:] = np.inf
     known.value[0, 0] = 0.0
     remaining[:] = 0.0
@@ -195,7 +194,7 @@ def _load(part, overlap):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def trace(ways, known, order, place):  # type: ignore[no-untyped-def]
-    """Fill in the device of every unit, shape (U,); returns the value, inf where there is no way."""
+    """Fill in the device of every unit, shape (U,); returns the value, inf without a way."""
     i = len(order)
     s = known.value[i].argmin()
     value = known.value[i, s]

@@ -71,7 +71,7 @@ def build(instance: Instance, unit_time: np.ndarray, sequence: np.ndarray | None
         taken = np.full(step.shape, -1)
         for c, each in enumerate(members):
             taken[free[:, c], c] = each[used[free[:, c], c]]
-        room = (sizes - used) @ rate.T
+        room: np.ndarray = (sizes - used) @ rate.T
     else:
         order = np.arange(instance.K) if sequence is None else sequence
         step, taken = (np.full((instance.K + 1, len(members)), -1) for _ in range(2))
