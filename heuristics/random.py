@@ -41,9 +41,9 @@ def random(instance: Instance, context: Context, *, restarts: int = 0) -> Answer
     while not best.done() and (restarts == 0 or count < restarts):
         count += 1
         if instance.problem == "throughput":
-            if _draw(space, state, stream) and state_.period(space, state) < best.value:
+            if draw(space, state, stream) and state_.period(space, state) < best.value:
                 best.offer_device(state.place[space.unit])
-        elif not _draw(space, state, stream):
+        elif not draw(space, state, stream):
             continue
         elif instance.problem == "calls":
             best.offer_device(state.place[space.unit])
@@ -71,7 +71,7 @@ def _keys(stream, n):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _draw(space, state, stream):  # type: ignore[no-untyped-def]
+def draw(space, state, stream):  # type: ignore[no-untyped-def]
     """Draw a placement into `state`; False where it does not come out feasible."""
     U, K = space.unit_time.shape
     state_.clear(state)

@@ -158,11 +158,11 @@ def dispatch(instance: Instance, device: np.ndarray) -> Answer:
     device = np.array(device, np.int64)
     slot = np.full(instance.n, -1, np.int64)
     for k in np.flatnonzero(~instance.host):
-        entered = _entries(device == k, instance.pred_ptr, instance.pred)
+        entered = entries(device == k, instance.pred_ptr, instance.pred)
         slot[device == k] = entered[device == k] - 1
     answer = Answer(device, slot=slot)
     if not _run(instance, device, *parts(instance, answer))[0]:
-        level = _changes(device, instance.pred_ptr, instance.pred)
+        level = changes(device, instance.pred_ptr, instance.pred)
         for k in np.flatnonzero(~instance.host):
             mine = device == k
             slot[mine] = np.unique(level[mine], return_inverse=True)[1].reshape(-1)
@@ -170,7 +170,7 @@ def dispatch(instance: Instance, device: np.ndarray) -> Answer:
 
 
 @njit(cache=True)
-def _entries(inside, pred_ptr, pred):  # type: ignore[no-untyped-def]
+def entries(inside, pred_ptr, pred):  # type: ignore[no-untyped-def]
     """Most times that a path to each node enters the set `inside`, itself included."""
     n = inside.shape[0]
     most = np.zeros(n, np.int64)
@@ -184,7 +184,7 @@ def _entries(inside, pred_ptr, pred):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _changes(device, pred_ptr, pred):  # type: ignore[no-untyped-def]
+def changes(device, pred_ptr, pred):  # type: ignore[no-untyped-def]
     """Most changes of device along a path to each node."""
     n = device.shape[0]
     most = np.zeros(n, np.int64)

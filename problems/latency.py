@@ -186,7 +186,7 @@ def answer_of(instance: Instance, device: np.ndarray, sequence: np.ndarray) -> A
 
 def upward_rank(instance: Instance, device: np.ndarray) -> np.ndarray:
     """Longest time from the start of each node to the end, under a mapping; seconds, shape (n,)."""
-    result: np.ndarray = _upward_rank(
+    result: np.ndarray = upward_rank_compiled(
         np.ascontiguousarray(device, np.int64),
         instance.time,
         instance.succ_ptr,
@@ -232,7 +232,7 @@ def sequence_starts_compiled(  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _upward_rank(device, time, succ_ptr, succ, link_time, links):  # type: ignore[no-untyped-def]
+def upward_rank_compiled(device, time, succ_ptr, succ, link_time, links):  # type: ignore[no-untyped-def]
     n = device.shape[0]
     rank = np.zeros(n)
     for u in range(n - 1, -1, -1):
