@@ -29,10 +29,10 @@ def depth_first(ptr, after, key):  # type: ignore[no-untyped-def]
         missing[after[i]] += 1
     stack = np.empty(count, np.int64)
     order = np.empty(count, np.int64)
-    top = filled = 0
+    top = filled = base = 0
     for r in range(count):
         if missing[r] == 0:
-            top = _push(stack, 0, top, r, key)
+            top = _push(stack, base, top, r, key)
     while top > 0:
         top -= 1
         r = stack[top]
