@@ -20,12 +20,17 @@ COUNT = 220
 # As many moves as a test can afford.
 FEW = {
     "annealing": {"rounds": 2},
+    "local-search": {"restarts": 4},
     "random": {"restarts": 30},
+    "slicegraph": {"population": 8, "generations": 2},
 }
 # Share of the tiny instances on which an entry finds the optimum at least; 0.5 unless stated.
 LEAST = {
     "annealing": 0.95,
+    "local-search": 0.85,
+    "pipedream": 0.75,
     "single": 0.2,
+    "slicegraph": 0.95,
 }
 
 
