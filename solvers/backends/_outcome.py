@@ -31,6 +31,9 @@ class Task:
     log : bool
         Let the solver write its own log to standard output. The harness keeps the end of it in
         the record; nothing reads it.
+    nodes : int or None
+        Nodes of the search tree at most, so that it ends at the same place on any machine. For
+        CP-SAT, which has no tree to count: ten to a unit of its deterministic time.
     """
 
     start: np.ndarray | None
@@ -41,6 +44,7 @@ class Task:
     on_solution: Callable[[np.ndarray], None]
     on_bound: Callable[[float], None]
     log: bool = True
+    nodes: int | None = None
 
 
 @dataclass(frozen=True)

@@ -46,6 +46,8 @@ def solve(model: Model, task: Task) -> Outcome:
     parameters.log_to_stdout = False
     if math.isfinite(task.seconds):
         parameters.max_time_in_seconds = max(task.seconds, 0.0)
+    if task.nodes is not None:
+        parameters.max_deterministic_time = task.nodes / 10
     solver.log_callback = print
 
     def bound(value: float) -> None:

@@ -56,6 +56,8 @@ def _attempt(model: Model, task: Task, start: np.ndarray | None, seconds: float)
     }
     if math.isfinite(seconds):
         options["time_limit"] = max(seconds, 0.0)
+    if task.nodes is not None:
+        options["mip_max_nodes"] = task.nodes
     for name, value in options.items():
         _done(highs.setOptionValue(name, value), highspy, f"option {name}")
     _done(highs.passModel(_convert(model, highspy)), highspy, "passModel")

@@ -33,6 +33,8 @@ def solve(model: Model, task: Task) -> Outcome:
     scip.setParam("numerics/feastol", 1e-7)
     if math.isfinite(task.seconds):
         scip.setParam("limits/time", max(task.seconds, 0.0))
+    if task.nodes is not None:
+        scip.setParam("limits/totalnodes", task.nodes)
     x = _variables(model, scip)
     _rows(model, scip, x, pyscipopt)
     if task.start is not None:
@@ -66,7 +68,8 @@ def solve(model: Model, task: Task) -> Outcome:
         task.on_solution(values(scip.getBestSol()))
     if status == "infeasible":
         return Outcome("infeasible", note)
-    if status not in ("optimal", "gaplimit", "timelimit", "memlimit", "userinterrupt"):
+    stopped = ("timelimit", "memlimit", "userinterrupt", "nodelimit", "totalnodelimit")
+    if status not in ("optimal", "gaplimit", *stopped):
         raise RuntimeError(note)
     task.on_bound(_finite(scip.getDualbound(), scip))
     return Outcome("optimal" if status in ("optimal", "gaplimit") else "stopped", note)

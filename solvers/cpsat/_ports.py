@@ -7,7 +7,7 @@ long it takes, so that there is one optional interval for each source; all share
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +16,9 @@ import numpy as np
 from problems import latency, ports
 from problems.answer import Answer
 from problems.instance import Instance
+
+PLAY = 64
+"""Units that a fixed start may be late: rounding must not set fixed tasks against each other."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,6 +50,7 @@ def add(
     finish: list[Any],
     end: int,
     units: Callable[[np.ndarray], np.ndarray],
+    sent: Mapping[tuple[int, int], tuple[int, ...]] | None = None,
 ) -> dict[tuple[int, int], Transfer]:
     """Add the transfers and their ports; by (producer, destination).
 
@@ -56,6 +60,7 @@ def add(
     begin, finish : start and finish of every node
     end : largest unit
     units : seconds to whole units, rounded down
+    sent : starts of both legs of transfers that are fixed, units; they may be :data:`PLAY` late
     """
     group = instance.group
     sending: list[list[Any]] = [[] for _ in range(instance.K)]
@@ -78,11 +83,14 @@ def add(
                 model.add_bool_or([x[g][to].negated(), present, *([] if here is None else [here])])
             if here is not None:
                 model.add_implication(here, present.negated())
-            start = model.new_int_var(0, end, f"send{name}")
+            known = (sent or {}).get((u, to))
+            last = (end, end) if known is None else tuple(unit + PLAY for unit in known)
+            known = known or (0, 0)
+            start = model.new_int_var(known[0], last[0], f"send{name}")
             model.add(start >= finish[u]).only_enforce_if(present)
             arrive = start
             if instance.staged:
-                arrive = model.new_int_var(0, end, f"receive{name}")
+                arrive = model.new_int_var(known[1], last[1], f"receive{name}")
                 away = sum(int(first[k]) * on for k, on in source.items())
                 model.add(arrive >= start + away).only_enforce_if(present)
             at: dict[int, Any] = {}

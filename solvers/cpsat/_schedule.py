@@ -14,6 +14,7 @@ from problems.answer import Answer
 from problems.bounds.headtail import heads, tails
 from problems.instance import Instance
 from solvers.cpsat import _ports
+from solvers.formulations._boundary import Boundary
 from solvers.formulations._contract import memory_by_group
 from solvers.formulations._orders import relabelled
 from solvers.formulations._symmetry import leaders, successors
@@ -61,13 +62,17 @@ class Program:
         """Seconds in whole units, rounded down; 0 for what is infinite."""
         return _units(seconds, self.unit)
 
-    def read(self, value: Callable[[Any], int]) -> Answer:
-        """The answer of a solution, given as the value of a variable or literal."""
-        instance = self.instance
-        placed = np.array(
+    def placed(self, value: Callable[[Any], int]) -> np.ndarray:
+        """Device of every node, shape (n,), given the value of a literal."""
+        by_group = np.array(
             [next(k for k, on in enumerate(row) if on is not None and value(on)) for row in self.x]
         )
-        device = placed[instance.group].astype(np.int64)
+        device: np.ndarray = by_group[self.instance.group].astype(np.int64)
+        return device
+
+    def read(self, value: Callable[[Any], int]) -> Answer:
+        """The answer of a solution, given as the value of a variable or literal."""
+        instance, device = self.instance, self.placed(value)
         begin = np.array([value(variable) for variable in self.begin])
         end = begin + self.duration[np.arange(instance.n), device]
         # A node of no units comes before what starts with it; node numbers are topological.
@@ -105,7 +110,13 @@ def _units(seconds: np.ndarray, unit: float) -> np.ndarray:
 
 
 def build(
-    instance: Instance, upper: float, model: Any, *, symmetry: bool, lower: float = 0.0
+    instance: Instance,
+    upper: float,
+    model: Any,
+    *,
+    symmetry: bool,
+    lower: float = 0.0,
+    boundary: Boundary | None = None,
 ) -> Program:
     """Fill a CP-SAT model.
 
@@ -119,6 +130,10 @@ def build(
         Known lower bound on the makespan in seconds.
     symmetry : bool
         Order like devices by first use along the heaviest groups.
+    boundary : Boundary, optional
+        What is fixed already, and the times to the end of the whole; `upper` and `lower` then are
+        of the largest finish + tail. :meth:`Program.hint` and :meth:`Program.read` know nothing
+        of it.
     """
     n, K, group = instance.n, instance.K, instance.group
     horizon = upper if math.isfinite(upper) else serial(instance)
@@ -134,6 +149,8 @@ def build(
 
     duration = units(instance.time)
     head, tail = heads(instance), tails(instance)
+    if boundary is not None:
+        tail = np.maximum(tail, boundary.tail)
     through = head + instance.time + tail
     possible = np.ones((int(group.max()) + 1, K), bool)
     np.logical_and.at(possible, group, np.isfinite(instance.time))
@@ -147,12 +164,18 @@ def build(
     for row in x:
         model.add_exactly_one([literal for literal in row if literal is not None])
     begin = [model.new_int_var(0, end, f"s{v}") for v in range(n)]
+    sent = {}
+    if boundary is not None:
+        for v in np.flatnonzero(boundary.fixed).tolist():
+            at = int(units(boundary.start[v]))
+            begin[v] = model.new_int_var(at, at + _ports.PLAY, f"s{v}")
+        sent = {key: tuple(units(np.array(at)).tolist()) for key, at in boundary.sent.items()}
     least = min(int(lower / unit * SAFETY), end)
     makespan = model.new_int_var(least, end, "makespan")
     finish = _nodes(instance, model, x, begin, makespan, duration, head, tail)
     _loads(instance, model, x, makespan, duration, head, tail)
     _edges(instance, model, x, begin, finish, units)
-    moves = _ports.add(instance, model, x, begin, finish, end, units) if contended else {}
+    moves = _ports.add(instance, model, x, begin, finish, end, units, sent) if contended else {}
     _memory(instance, model, x)
     order = leaders(instance)
     if symmetry:

@@ -8,6 +8,7 @@ from problems import latency, ports
 from problems.answer import Answer
 from problems.instance import Instance
 from solvers.formulations import _turns
+from solvers.formulations._boundary import Boundary
 from solvers.formulations._windows import Windows
 from solvers.model import Builder
 
@@ -62,6 +63,8 @@ class Transfers:
         Columns of the placement and of the nodes' starts.
     flow : dict
         Columns y[from, to], shape (K, K), by pairs of groups that an edge joins.
+    boundary : Boundary, optional
+        Transfers that are made already.
     """
 
     def __init__(
@@ -73,6 +76,7 @@ class Transfers:
         x: np.ndarray,
         start: np.ndarray,
         flow: dict[tuple[int, int], np.ndarray],
+        boundary: Boundary | None = None,
     ) -> None:
         self.instance, self.scale, self.start = instance, scale, start
         group, K = instance.group, instance.K
@@ -98,8 +102,9 @@ class Transfers:
         late = window.last_end[self.u].copy()
         np.maximum.at(late, one, window.latest[reader])
         early, late = window.first_end[self.u] / scale, late / scale
+        begin, known = self._known(boundary, early, late)
 
-        self.first = builder.variables("send start", (J,), lower=early, upper=late)
+        self.first = builder.variables("send start", (J,), lower=begin[0], upper=known[0])
         rows = builder.rows("send after", (J,), lower=0.0)
         builder.add(rows, self.first, 1.0)
         builder.add(rows, start[self.u], -1.0)
@@ -107,7 +112,7 @@ class Transfers:
         tasks = _turns.Tasks(self.first, self.away, legs[0] * may, early, late)
         last = tasks
         if instance.staged:
-            second = builder.variables("receive start", (J,), lower=early, upper=late)
+            second = builder.variables("receive start", (J,), lower=begin[1], upper=known[1])
             rows = builder.rows("receive after", (J,), lower=0.0)
             builder.add(rows, second, 1.0)
             builder.add(rows, self.first, -1.0)
@@ -121,6 +126,16 @@ class Transfers:
         builder.add(rows[:, None], self.away[one], -last.length[one])
         builder.add(rows[:, None], comes, -big[:, None] * comes_from)
         self._ports(builder, tasks, last)
+
+    def _known(
+        self, boundary: Boundary | None, early: np.ndarray, late: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Bounds on the starts of both legs, shape (2, J); equal where they are fixed."""
+        lower, upper = np.stack([early, early]), np.stack([late, late])
+        for i, key in enumerate(zip(self.u.tolist(), self.to.tolist(), strict=True)):
+            if boundary is not None and key in boundary.sent:
+                lower[:, i] = upper[:, i] = np.array(boundary.sent[key]) / self.scale
+        return lower, upper
 
     def _readers(self, window: Windows) -> tuple[np.ndarray, np.ndarray]:
         """Transfers and their consumers, two int64 arrays."""

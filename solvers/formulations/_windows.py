@@ -10,6 +10,7 @@ import numpy as np
 from problems import latency, ports
 from problems.bounds.headtail import heads, tails
 from problems.instance import Instance
+from solvers.formulations._boundary import Boundary
 
 SAFETY = 1 - 1e-12
 """Heads and tails are rounded to nearest: lowered by this they are certainly no more."""
@@ -46,11 +47,16 @@ class Windows:
     last_end: np.ndarray
 
 
-def windows(instance: Instance, upper: float) -> Windows:
-    """Windows under a known makespan `upper` in seconds; inf without one."""
+def windows(instance: Instance, upper: float, boundary: Boundary | None = None) -> Windows:
+    """Windows under a known makespan `upper` in seconds; inf without one.
+
+    With a boundary, `upper` is of the largest finish + tail.
+    """
     # A little more than is needed: windows are compared with one another after rounding.
     horizon = (1 + SLACK) * (upper if math.isfinite(upper) else serial(instance))
     head, tail = heads(instance) * SAFETY, tails(instance) * SAFETY
+    if boundary is not None:
+        tail = np.maximum(tail, boundary.tail * SAFETY)
     through = head + instance.time + tail
     possible = np.ones((int(instance.group.max()) + 1, instance.K), bool)
     np.logical_and.at(possible, instance.group, through * SAFETY <= horizon)
@@ -58,6 +64,13 @@ def windows(instance: Instance, upper: float) -> Windows:
     # Where a group can go nowhere there is no answer, and any window will do.
     least = np.where(mine, [head, head + instance.time, tail, tail + instance.time], np.inf)
     least = np.where(mine.any(axis=1), least.min(axis=2), 0.0)
+    latest = np.maximum(horizon - least[3], least[0])
+    last_end = np.maximum(horizon - least[2], least[1])
+    if boundary is not None:
+        at = boundary.fixed
+        length = np.where(mine, instance.time, 0.0).max(axis=1)[at]  # on its only device
+        least[0, at] = latest[at] = boundary.start[at]
+        least[1, at] = last_end[at] = boundary.start[at] + length
     return Windows(
         horizon,
         possible,
@@ -65,9 +78,9 @@ def windows(instance: Instance, upper: float) -> Windows:
         np.where(mine, tail, 0.0),
         np.where(mine, instance.time, 0.0),
         least[0],
-        np.maximum(horizon - least[3], least[0]),
+        latest,
         least[1],
-        np.maximum(horizon - least[2], least[1]),
+        last_end,
     )
 
 

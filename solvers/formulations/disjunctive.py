@@ -14,6 +14,7 @@ from problems import latency, ports
 from problems.answer import Answer
 from problems.instance import Instance
 from solvers.formulations import _transfers, _turns
+from solvers.formulations._boundary import Boundary
 from solvers.formulations._contract import memory_by_group
 from solvers.formulations._orders import by_start, relabelled
 from solvers.formulations._symmetry import leaders, successors
@@ -65,14 +66,32 @@ def build(instance: Instance, *, symmetry: bool, upper: float, scale: float) -> 
     scale : float
         Seconds a unit.
     """
-    part = _Disjunctive(instance, symmetry, upper, scale)
+    part = Disjunctive(instance, symmetry, upper, scale)
     return part.builder.build(scale, part.read, part.encode)
 
 
-class _Disjunctive:
-    def __init__(self, instance: Instance, symmetry: bool, upper: float, scale: float) -> None:
+class Disjunctive:
+    """The formulation as it is filled in; parameters as of :func:`build`.
+
+    Parameters
+    ----------
+    boundary : Boundary, optional
+        What is fixed already, and the times to the end of the whole; `upper` then is of the
+        largest finish + tail. :meth:`read` and :meth:`encode` know nothing of it: see
+        :meth:`times`.
+    """
+
+    def __init__(
+        self,
+        instance: Instance,
+        symmetry: bool,
+        upper: float,
+        scale: float,
+        boundary: Boundary | None = None,
+    ) -> None:
         self.instance, self.symmetry, self.scale = instance, symmetry, scale
-        self.window = window = windows(instance, upper)
+        self.boundary = boundary
+        self.window = window = windows(instance, upper, boundary)
         self.builder = builder = Builder()
         possible = window.possible
         self.x = builder.variables("x", possible.shape, upper=possible.astype(float), integer=True)
@@ -91,7 +110,7 @@ class _Disjunctive:
         self.transfers = None
         if ports.has_ports(instance):
             self.transfers = _transfers.Transfers(
-                builder, instance, window, scale, self.x, self.start, self.flow
+                builder, instance, window, scale, self.x, self.start, self.flow, boundary
             )
         self.leaders = leaders(instance)
         for j, k in successors(instance.device_class) if symmetry else ():
@@ -162,7 +181,10 @@ class _Disjunctive:
             window.last_end / self.scale,
         )
         found = _open_pairs(instance, window.possible)
-        self.pairs = found[tasks.overlap(*found.T)]
+        open_ = tasks.overlap(*found.T)
+        if self.boundary is not None:  # what is fixed has its order, and rounding must not ask
+            open_ &= ~self.boundary.fixed[found].all(axis=1)
+        self.pairs = found[open_]
         # a cannot go first where it ends after b has to start.
         never = window.first_end[self.pairs] > window.latest[self.pairs[:, ::-1]]
         self.first = _turns.add(self.builder, "node", tasks, self.pairs, never)
@@ -225,10 +247,14 @@ class _Disjunctive:
             self.transfers.fill(solution, answer)
         return solution
 
-    def read(self, solution: np.ndarray) -> Answer:
-        """The answer of a solution, shape (N,): earliest starts in the order of its starts."""
+    def times(self, solution: np.ndarray) -> tuple[np.ndarray, ...]:
+        """Device and start in seconds of every node, and under ports the starts of both legs."""
         device = solution[self.x].argmax(axis=1)[self.instance.group].astype(np.int64)
         start = solution[self.start] * self.scale
         if self.transfers is None:
-            return by_start(self.instance, device, start)
-        return by_start(self.instance, device, start, *self.transfers.starts(solution, device))
+            return device, start
+        return device, start, *self.transfers.starts(solution, device)
+
+    def read(self, solution: np.ndarray) -> Answer:
+        """The answer of a solution, shape (N,): earliest starts in the order of its starts."""
+        return by_start(self.instance, *self.times(solution))

@@ -1,0 +1,312 @@
+"""`latency`, module after module: what is scheduled stays, gaps on the devices may be filled.
+
+The objective of a module is the largest finish plus the least time from there to the end of any
+schedule (heads and tails, :mod:`problems.bounds.headtail`), so that a node on a long path matters
+more than one that happens to finish last.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from heuristics.modules import exact
+from heuristics.modules.atoms import Atoms
+from heuristics.modules.exact import Backend
+from heuristics.modules.extend import extend
+from heuristics.modules.timed import Partial, Timed, empty, induced, timed
+from heuristics.shared import state as state_
+from heuristics.shared.best import MARGIN, Best
+from heuristics.shared.space import Space
+from problems import latency, ports
+from problems.answer import Answer
+from problems.bounds.headtail import tails
+from problems.instance import Instance
+from solvers.cpsat import _schedule
+from solvers.cpsat._search import search
+from solvers.formulations import disjunctive
+from solvers.formulations._orders import by_start
+from solvers.formulations._symmetry import canonical
+from solvers.keeper import Keeper
+from solvers.method import Context
+from solvers.mip import ROOM
+
+LARGEST = 200_000
+"""Rows of a module's model beyond which building it takes seconds."""
+
+
+def run(
+    instance: Instance,
+    space: Space,
+    best: Best,
+    atoms: Atoms,
+    modules: list[np.ndarray],
+    backend: Backend,
+    effort: float,
+    context: Context,
+) -> None:
+    """Schedule all modules and offer what comes of it.
+
+    Parameters
+    ----------
+    modules : list of int64 arrays
+        Atoms, in topological order.
+    effort : float
+        Deterministic time of all solves together.
+    context : Context
+        Its deadline cuts; the rest then goes to the ends of the devices.
+    """
+    tail = tails(instance)
+    tail = np.where(np.isfinite(tail), tail, 0.0)
+    part = empty(instance)
+    for members in modules:
+        if context.time_left() <= MARGIN or best.done():
+            break
+        module = np.flatnonzero(np.isin(atoms.atom, members))
+        found = solve(instance, space, part, module, tail, backend, effort / len(modules), context)
+        if found is None:
+            return  # memory leaves no place: whatever is known stands
+        part = found
+    if part.placed.all():
+        best.offer(answer_of(instance, part))
+    else:
+        _complete(instance, space, best, part, tail)
+
+
+def _complete(
+    instance: Instance, space: Space, best: Best, part: Partial, tail: np.ndarray
+) -> None:
+    """Offer the schedule with all other nodes at the ends of the devices."""
+    rest = np.flatnonzero(~part.placed)
+    time = np.where(np.isfinite(instance.time), instance.time, np.inf)
+    # Long ways to the end first: they never grow along an edge, and node numbers are topological.
+    urgent = np.argsort(-(tail + time)[rest].min(axis=1), kind="stable")
+    start, place = part.start.copy(), part.place.copy()
+    if _extended(instance, space, part, rest[urgent], start, place):
+        sequence = np.argsort(start, kind="stable")
+        best.offer(latency.answer_of(instance, place[instance.group], sequence))
+
+
+def answer_of(instance: Instance, part: Partial) -> Answer:
+    """The answer of a schedule of all nodes."""
+    none = np.zeros((instance.n, instance.K))
+    local = _Local(instance, part, np.zeros(0, np.int64), none)
+    return local.answer(part.place[instance.group], part.start, {})
+
+
+def solve(
+    instance: Instance,
+    space: Space,
+    part: Partial,
+    module: np.ndarray,
+    tail: np.ndarray,
+    backend: Backend,
+    effort: float,
+    context: Context,
+) -> Partial | None:
+    """The schedule with a module more, given as nodes, ascending; None where none is found."""
+    local = _Local(instance, part, module, tail)
+    keeper = Keeper(context, local.value)
+    start, place = part.start.copy(), part.place.copy()
+    if _extended(instance, space, part, module, start, place):
+        device = place[instance.group[local.nodes]]
+        keeper.take(local.answer(device, start[local.nodes], {}))
+    model = timed(instance, part, module, tail)
+    size = (len(model.instance.edges) + model.instance.n) * instance.K**2
+    if keeper.value > 0 and size <= LARGEST and context.time_left() > MARGIN:
+        (_native if backend == "cp-sat" else _tree)(local, model, keeper, backend, effort, context)
+    if keeper.best is None:
+        return None
+    return local.extended(keeper.best)
+
+
+def _extended(
+    instance: Instance,
+    space: Space,
+    part: Partial,
+    nodes: np.ndarray,
+    start: np.ndarray,
+    place: np.ndarray,
+) -> bool:
+    """Set `start` and `place` of further nodes, in a topological order, greedily."""
+    state = state_.empty(space)
+    for g in np.flatnonzero(place >= 0).tolist():
+        state_.shift(space, state, g, int(place[g]))
+    finish = part.finish(instance)
+    free = np.zeros(instance.K)
+    np.maximum.at(free, place[instance.group[part.placed]], finish[part.placed])
+    if not extend(space, state, nodes, start, free):
+        return False
+    place[:] = state.place
+    return True
+
+
+class _Local:
+    """What is scheduled and a module, as an instance of their own: answers and their values."""
+
+    def __init__(
+        self, instance: Instance, part: Partial, module: np.ndarray, tail: np.ndarray
+    ) -> None:
+        self.instance, self.part = instance, part
+        now = part.placed.copy()
+        now[module] = True
+        self.nodes = np.flatnonzero(now)
+        self.small = induced(instance, self.nodes)
+        self.tail = tail[self.nodes]
+        self.module = np.searchsorted(self.nodes, module)
+
+    def answer(
+        self, device: np.ndarray, start: np.ndarray, sent: dict[tuple[int, int], Any]
+    ) -> Answer:
+        """Everything in the order of its starts.
+
+        Parameters
+        ----------
+        device, start : arrays of the nodes here
+        sent : dict
+            Starts of both legs of the transfers (producer, destination) of the whole instance that
+            the module adds.
+        """
+        if not ports.has_ports(self.instance):
+            return by_start(self.small, device, start)
+        each = ports.transfers(self.small, device)
+        u, to = np.divmod(each.id, self.instance.K)
+        first = start[u] + self.small.time[u, device[u]]
+        second = first + (each.send if self.instance.staged else 0.0)
+        known = self.part.sent | sent
+        for j, key in enumerate(zip(self.nodes[u].tolist(), to.tolist(), strict=True)):
+            if key in known:
+                first[j], second[j] = known[key]
+        if not self.instance.staged:
+            second = first
+        return by_start(self.small, device, start, first, second)
+
+    def module_answer(
+        self, model: Timed, device: np.ndarray, start: np.ndarray, sent: dict[tuple[int, int], Any]
+    ) -> Answer:
+        """The answer of a solution of the module's model, all by its nodes."""
+        m = len(self.module)
+        of, at = np.empty(len(self.nodes), np.int64), self.part.start[self.nodes]
+        of[:] = self.part.place[self.instance.group[self.nodes]]
+        of[self.module], at[self.module] = device[-m:], start[-m:]
+        whole = {
+            (int(model.node[u]), to): times for (u, to), times in sent.items() if model.node[u] >= 0
+        }
+        return self.answer(of, at, whole)
+
+    def value(self, answer: Answer) -> float | None:
+        """Largest finish plus time to the end, seconds."""
+        start = latency.starts(self.small, answer)
+        if (
+            start is None
+            or not np.isfinite(self.small.time[np.arange(len(start)), answer.device]).all()
+        ):
+            return None
+        each = np.arange(len(start)), answer.device
+        return float((start + self.small.time[each] + self.tail[each]).max())
+
+    def extended(self, answer: Answer) -> Partial:
+        """The schedule with the module."""
+        instance, part = self.instance, self.part
+        answer = latency.complete(self.small, answer)
+        begin = latency.starts(self.small, answer)
+        assert begin is not None
+        placed, start, place = part.placed.copy(), part.start.copy(), part.place.copy()
+        placed[self.nodes], start[self.nodes] = True, begin
+        place[instance.group[self.nodes]] = answer.device
+        sent: dict[tuple[int, int], tuple[float, float]] = {}
+        if ports.has_ports(instance):
+            after = latency.successors(self.small, answer)
+            assert after is not None
+            assert answer.send is not None
+            assert answer.receive is not None
+            times = ports.in_order(self.small, answer.device, after, answer.send, answer.receive)
+            assert times is not None
+            u, to = np.divmod(ports.transfers(self.small, answer.device).id, instance.K)
+            n, T = self.small.n, len(u)
+            first = times[n : n + T]
+            second = times[n + T : n + 2 * T] if instance.staged else first
+            keys = zip(self.nodes[u].tolist(), to.tolist(), strict=True)
+            legs = zip(first.tolist(), second.tolist(), strict=True)
+            sent = dict(zip(keys, legs, strict=True))
+        return replace(part, placed=placed, start=start, place=place, sent=sent)
+
+
+def _native(
+    local: _Local, model: Timed, keeper: Keeper, backend: str, effort: float, context: Context
+) -> None:
+    from ortools.sat.python import cp_model  # heavy: out of start-up
+
+    program = _schedule.build(
+        model.instance, keeper.value, cp_model.CpModel(), symmetry=True, boundary=model.boundary
+    )
+    if keeper.best is not None:
+        _hint(local, model, program, keeper.best)
+
+    class Native:
+        model, unit = program.model, program.unit
+
+        def read(self, value: Callable[[Any], int]) -> Answer:
+            placed = np.array(
+                [
+                    next((k for k, on in enumerate(row) if on is not None and value(on)), -1)
+                    for row in program.x
+                ]
+            )
+            start = np.array([value(each) for each in program.begin]) * program.unit
+            sent = {
+                key: (value(move.begin) * program.unit, value(move.arrive) * program.unit)
+                for key, move in program.moves.items()
+            }
+            return (
+                local.module_answer(placed=None, model=model)
+                if False
+                else local.module_answer(model, placed[model.instance.group], start, sent)
+            )
+
+    search(Native(), context, keeper, 0.0, tune=partial(exact.limit, effort, True))
+
+
+def _hint(local: _Local, model: Timed, program: Any, answer: Answer) -> None:
+    """Hint devices and starts of the module's nodes."""
+    small, m = model.instance, len(local.module)
+    begin = latency.starts(local.small, answer)
+    assert begin is not None
+    placed = np.array([int(np.flatnonzero(np.isfinite(row))[0]) for row in small.time])
+    placed[-m:] = answer.device[local.module]
+    of_group = placed[np.unique(small.group, return_index=True)[1]]
+    of_group = canonical(program.order, of_group, small.device_class)
+    for row, at in zip(program.x, of_group.tolist(), strict=True):
+        for k, on in enumerate(row):
+            if on is not None:
+                program.model.add_hint(on, k == at)
+    for v, t in zip(range(small.n - m, small.n), begin[local.module].tolist(), strict=True):
+        program.model.add_hint(program.begin[v], int(t / program.unit))
+
+
+def _tree(
+    local: _Local, model: Timed, keeper: Keeper, backend: str, effort: float, context: Context
+) -> None:
+    small = model.instance
+    if disjunctive.refuses(small):
+        return
+    scale = keeper.value if math.isfinite(keeper.value) and keeper.value > 0 else 1.0
+    upper = keeper.value * ROOM
+    part = disjunctive.Disjunctive(small, True, upper, scale, model.boundary)
+
+    def read(solution: np.ndarray) -> Answer:
+        device, start, *legs = part.times(solution)
+        sent = {}
+        if legs:
+            ids = ports.transfers(small, device).id
+            keys = zip(*(each.tolist() for each in np.divmod(ids, small.K)), strict=True)
+            sent = dict(zip(keys, zip(*(each.tolist() for each in legs), strict=True), strict=True))
+        return local.module_answer(model, device, start, sent)
+
+    built = part.builder.build(scale, read, lambda answer: None)
+    exact.tree(built, keeper, backend, effort, context)
