@@ -79,12 +79,14 @@ def _table(told: list[dict[str, Any]]) -> None:
 
 
 def of_instance(instance: Instance, options: Options, progress: _Progress) -> list[dict[str, Any]]:
-    """Every registered bound of an instance as plain values, largest first, refused ones last."""
+    """Every bound of the instance's problem as plain values, largest first, refused ones last."""
     progress.begin(instance.id)
     known = bounds.load().of(instance.digest)
     valid: list[tuple[bounds.Stored, bool]] = []
     others: list[tuple[Bounder, str]] = []
     for entry in REGISTRY.values():
+        if instance.problem not in entry.problems:
+            continue
         reason = entry.valid_for(instance)
         stored = None if options.fresh else known.get(entry.name)
         if reason is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Optional
 
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     from solvers.exchange.stamp import Stamp
 
 PROTO = (".pb", ".pbtxt", ".bin")
+AGREES = 1e-6  # relative
+# Solvers say "optimal" within a relative gap of 1e-4 unless told otherwise, and round.
+FALSE = 2e-4
 
 
 def solution(
@@ -46,10 +50,14 @@ def solution(
         typer.Option("--formulation", metavar="NAME", help="As at the export; default as there."),
     ] = None,
     symmetry: Annotated[
-        bool, typer.Option("--symmetry/--no-symmetry", help="As at the export.")
-    ] = True,
+        Optional[bool],  # noqa: UP045
+        typer.Option("--symmetry/--no-symmetry", help="As at the export; default --symmetry."),
+    ] = None,
 ) -> int:
-    """Solution file of an exported model as an answer, checked; exit code 1 if it is invalid."""
+    """Solution file of an exported model as an answer, checked.
+
+    Exit code 1 if it is invalid, worse than the file claims, or claimed optimal and is not.
+    """
     from bench.cli.exporting import bundle_of, keep_sources
     from bench.cli.importing import check_name
     from problems import answer as answers
@@ -61,9 +69,12 @@ def solution(
     stamp = None
     if model is not None:
         stamp = stamp_of(model)
-        formulation, symmetry = formulation or stamp.formulation, stamp.symmetry
-        if formulation != stamp.formulation:
+        if formulation not in (None, stamp.formulation):
             raise UsageError(f"{model} is of the formulation {stamp.formulation}")
+        if symmetry not in (None, stamp.symmetry):
+            told = "--symmetry" if stamp.symmetry else "--no-symmetry"
+            raise UsageError(f"{model} was exported with {told}")
+        formulation, symmetry = stamp.formulation, stamp.symmetry
     wanted = instance or (None if stamp is None else stamp.instance)
     if wanted is None:
         raise UsageError("say which instance: --instance, or --model with the exported file")
@@ -74,14 +85,18 @@ def solution(
             f"{model} was exported from the instance {stamp.digest[:16]}..., but {resolved.id} is"
             f" {resolved.digest[:16]}..."
         )
-    answer, claimed = _read(file, resolved, formulation, symmetry, stamp)
+    answer, claimed, optimal = _read(file, resolved, formulation, symmetry is not False, stamp)
     files.write(output, answers.to_file(answer, resolved.digest))
     verdict = checker.check(resolved, answer)
     said = "; ".join(f"invalid ({rule}): {what}" for rule, what in verdict.violations)
     print(f"{output}: {said or f'valid: {verdict.objective!r} s'} on {resolved.id}")
+    faults = len(verdict.violations)
     if claimed is not None:
         print(f"{file} claims {claimed!r} s{_compared(claimed, verdict.objective)}")
-    return FAILED if verdict.violations else DONE
+        for fault in _false_claims(claimed, optimal, verdict.objective, resolved.digest):
+            print(f"{file}: false claim: {fault}")
+            faults += 1
+    return FAILED if faults else DONE
 
 
 def _read(
@@ -90,8 +105,8 @@ def _read(
     formulation: str | None,
     symmetry: bool,
     stamp: Stamp | None,
-) -> tuple[Answer, float | None]:
-    """The answer in a solution file, and the objective that it claims in seconds."""
+) -> tuple[Answer, float | None, bool]:
+    """The answer in a solution file, its claimed objective in seconds, and if that is optimal."""
     from problems.files import FileError
     from solvers.exchange import build, read_back, solution_file
     from solvers.method import Unsupported
@@ -101,8 +116,8 @@ def _read(
     try:
         if file.suffix in PROTO:
             native, told = build.native(instance, formulation, symmetry=symmetry)
-            values, objective = read_back.proto_values(file, native.width)
-            return native.read(values), objective * (stamp or told).unit_s
+            values, objective, optimal = read_back.proto_values(file, native.width)
+            return native.read(values), objective * (stamp or told).unit_s, optimal
         model, told = build.neutral(instance, formulation, symmetry=symmetry)
     except KeyError as error:
         raise UsageError(error.args[0]) from None
@@ -115,13 +130,34 @@ def _read(
             f"{file} is of the model {names}, but that of {instance.id} is {told.name}"
         )
     x = read_back.vector(model, found, str(file))
-    claimed = found.objective
-    return model.read(x), None if claimed is None else claimed * (stamp or told).unit_s
+    claimed = None if found.objective is None else found.objective * (stamp or told).unit_s
+    return model.read(x), claimed, found.optimal
 
 
 def _compared(claimed: float, checked: float | None) -> str:
     if checked is None:
         return ""
-    if abs(claimed - checked) <= 1e-6 * max(abs(claimed), abs(checked)):
+    if abs(claimed - checked) <= AGREES * max(abs(claimed), abs(checked)):
         return ", the checker agrees"
     return f"; what the checker finds is {(checked - claimed) / (abs(claimed) or 1.0):+.3%} off"
+
+
+def _false_claims(
+    claimed: float, optimal: bool, checked: float | None, digest: str
+) -> Iterator[str]:
+    """What a file says of its answer that the checker, or an answer on file, contradicts."""
+    from bench import bks
+
+    if checked is None:
+        return
+    if checked > claimed + FALSE * abs(claimed):
+        yield f"the answer takes {checked!r} s"
+    if not optimal:
+        return
+    best, by = checked, "the answer itself"
+    known = bks.load().get(digest)
+    head = None if known is None else bks.headline(known.claims)
+    if head is not None and head.objective is not None and head.objective < best:
+        best, by = head.objective, f"the best known answer ({head.by})"
+    if best < claimed - FALSE * abs(claimed):
+        yield f"said to be optimal, but {by} takes {best!r} s"

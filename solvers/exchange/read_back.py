@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -12,6 +13,8 @@ from solvers.exchange.solution_file import Solution
 from solvers.exchange.stamp import Stamp, parse
 from solvers.model import Model
 
+# Of the model itself: the names inside it are indented.
+_TEXT_NAME = re.compile(r'^name: "(?:[^"\\\n]|\\.)*"', re.MULTILINE)
 HINT = "is it of another instance or formulation, or exported with other options?"
 
 
@@ -43,8 +46,10 @@ def _none(names: Iterable[str], where: str, what: str) -> None:
         raise FileError(f"{where}: {found[0]} {what} of the model{more}; {HINT}")
 
 
-def proto_values(path: Path, width: int) -> tuple[list[int], float]:
-    """Values and claimed objective in a ``CpSolverResponse``, binary or text.
+def proto_values(path: Path, width: int) -> tuple[list[int], float, bool]:
+    """Values, claimed objective and whether it is claimed to be optimal, in a CpSolverResponse.
+
+    The file is binary or text.
 
     Raises
     ------
@@ -70,7 +75,8 @@ def proto_values(path: Path, width: int) -> tuple[list[int], float]:
         raise FileError(
             f"{path}: {len(response.solution)} values, but the model has {width} variables; {HINT}"
         )
-    return list(response.solution), float(response.objective_value)
+    optimal = response.status == cp_model_pb2.OPTIMAL
+    return list(response.solution), float(response.objective_value), optimal
 
 
 def stamp_of(path: Path) -> Stamp:
@@ -82,15 +88,25 @@ def stamp_of(path: Path) -> Stamp:
         If it has none.
     """
     if path.suffix in (".pb", ".pbtxt"):
-        from ortools.sat.python import cp_model  # heavy: out of start-up
-
-        model = cp_model.CpModel()
-        if not model.proto.parse_text_format(path.read_text(errors="replace")):
-            from ortools.sat import cp_model_pb2
-
-            proto = cp_model_pb2.CpModelProto()
-            proto.ParseFromString(path.read_bytes())
-            return parse(proto.name, str(path))
-        return parse(model.proto.name, str(path))
+        return parse(_proto_name(path.read_bytes()), str(path))
     with path.open(errors="replace") as file:
         return parse("".join(line for _, line in zip(range(20), file, strict=False)), str(path))
+
+
+def _proto_name(content: bytes) -> str:
+    """Name of a ``CpModelProto``, binary or text; empty where it has none or is no such model."""
+    from google.protobuf import text_format  # comes with ortools, heavy
+    from google.protobuf.message import DecodeError
+    from ortools.sat import cp_model_pb2
+
+    proto = cp_model_pb2.CpModelProto()
+    try:
+        proto.ParseFromString(content)
+    except DecodeError:
+        # Only the one line: the parsers of text are slow on large models, or print what they miss.
+        found = _TEXT_NAME.search(content.decode(errors="replace"))
+        proto.Clear()
+        if found:
+            text_format.Parse(found[0], proto)
+    name: str = proto.name
+    return name

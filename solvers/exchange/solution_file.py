@@ -30,6 +30,8 @@ class Solution:
         Name of the model, where the format has a place for it.
     complete : bool
         The format lists every variable; others leave zeros out.
+    optimal : bool
+        The file claims that nothing better exists. Gurobi writes no such word.
     """
 
     source: str
@@ -37,6 +39,7 @@ class Solution:
     values: dict[str, float] = field(default_factory=dict)
     objective: float | None = None
     model: str | None = None
+    optimal: bool = False
 
     def put(self, name: str, value: str, where: str) -> None:
         """Add a value.
@@ -75,6 +78,7 @@ def read(text: str, where: str) -> Solution:
 
 def _highs(text: str, where: str) -> Solution:
     solution = Solution("HiGHS", complete=True)
+    solution.optimal = bool(re.search(r"^Model status\nOptimal$", text, re.MULTILINE))
     lines = iter(text.splitlines())
     for line in lines:
         words = line.split()
@@ -104,6 +108,7 @@ def _highs_pretty(text: str, where: str) -> Solution:
     end = header.index("Primal") + len("Primal")
     for line in lines:
         solution.put(line.split()[-1], line[:end].split()[-1], where)
+    solution.optimal = bool(re.search(r"^Model status *: *Optimal$", rest, re.MULTILINE))
     claimed = re.search(r"^Objective value: *(\S+)", rest, re.MULTILINE)
     solution.objective = claimed and _number(claimed[1], f"{where}: Objective value")
     return solution
@@ -113,6 +118,7 @@ def _scip(text: str, where: str) -> Solution:
     solution = Solution("SCIP", complete=False)
     if "no solution available" in text:
         raise FileError(f"{where}: holds no solution")
+    solution.optimal = bool(re.match(r"solution status: *optimal", text))
     for line in text.splitlines():
         words = line.split()
         if line.startswith("objective value:"):
@@ -128,6 +134,7 @@ def _cbc(text: str, where: str) -> Solution:
     if "no integer solution" in head or head.startswith(("Infeasible", "Integer infeasible")):
         raise FileError(f"{where}: holds no solution: {head.strip()}")
     solution.objective = _number(head.split()[-1], f"{where}: objective value")
+    solution.optimal = head.startswith("Optimal - ")
     for line in lines:
         words = line.removeprefix("**").split()  # ** marks what violates the model
         if words[:1] == ["0"]:
@@ -143,6 +150,7 @@ def _glpk(text: str, where: str) -> Solution:
     solution.model = name and name[1]
     claimed = re.search(r"^Objective: .*= *(\S+) \(", text, re.MULTILINE)
     solution.objective = claimed and _number(claimed[1], f"{where}: Objective")
+    solution.optimal = bool(re.search(r"^Status: +(INTEGER )?OPTIMAL$", text, re.MULTILINE))
     _, _, columns = text.partition("Column name")
     # A long name stands on a line of its own, before its values.
     columns = re.sub(r"^( *\d+ \S+)\n", r"\1", columns.partition("\n\n")[0], flags=re.MULTILINE)
@@ -166,6 +174,9 @@ def _gurobi(text: str, where: str) -> Solution:
     return solution
 
 
+_CPLEX_OPTIMAL = ("optimal", "integer optimal solution")
+
+
 def _cplex(text: str, where: str) -> Solution:
     solution = Solution("CPLEX", complete=True)
     try:
@@ -175,6 +186,7 @@ def _cplex(text: str, where: str) -> Solution:
     header = root.find("header")
     if header is not None:
         solution.model = header.get("problemName")
+        solution.optimal = header.get("solutionStatusString") in _CPLEX_OPTIMAL
         claimed = header.get("objectiveValue")
         if claimed:
             solution.objective = _number(claimed, f"{where}: objectiveValue")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Literal
 
@@ -70,17 +71,20 @@ def parse(text: str, where: str) -> Stamp:
     Raises
     ------
     FileError
-        If there is none, or it is not whole.
+        If there is none, it is not whole, or its unit is no number of seconds.
     """
     lines = text.splitlines()[:20]
     if not any(FORMAT in line for line in lines):
         raise FileError(f"{where}: no model of `placebench export`: nothing says {FORMAT}")
     told = {match[1]: match[2] for line in lines if (match := _LINE.match(line))}
     try:
-        return msgspec.convert(
+        stamp = msgspec.convert(
             {name: told[name] for name in Stamp.__struct_fields__}, Stamp, strict=False
         )
     except KeyError as error:
         raise FileError(f"{where}: the model does not say its {error.args[0]}") from None
     except msgspec.ValidationError as error:
         raise FileError(f"{where}: {error}") from None
+    if not 0.0 < stamp.unit_s < math.inf:
+        raise FileError(f"{where}: unit_s: {stamp.unit_s!r} is not above 0 and finite")
+    return stamp

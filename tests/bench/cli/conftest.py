@@ -16,7 +16,7 @@ def library(tmp_path_factory):
 
 
 @pytest.fixture
-def cli(library, tmp_path, monkeypatch, capsys):
+def cli(library, tmp_path, monkeypatch, capfd):
     """Run the command line in an empty folder; returns (exit code, stdout, stderr)."""
     monkeypatch.setattr(catalogue, "ROOT", library.root)
     monkeypatch.setattr(bks, "RESULTS", tmp_path / "results")
@@ -25,7 +25,7 @@ def cli(library, tmp_path, monkeypatch, capsys):
 
     def run(*arguments):
         code = main([str(each) for each in arguments])
-        captured = capsys.readouterr()
+        captured = capfd.readouterr()
         return code, captured.out, captured.err
 
     return run

@@ -145,3 +145,20 @@ def test_what_is_wrong_is_said(text, says):
     with pytest.raises(FileError, match="file: ") as error:
         read(text, "file")
     assert says in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "loose"),
+    [
+        (CPLEX, ("optimal", "feasible")),
+        (GLPK, ("INTEGER OPTIMAL", "INTEGER NON-OPTIMAL")),
+        (HIGHS, ("Optimal", "Time limit reached")),
+        (PRETTY, ("Optimal", "Time limit reached")),
+        (SCIP, ("optimal solution found", "time limit reached")),
+        (CBC, ("Optimal", "Stopped on time")),
+    ],
+)
+def test_what_is_said_to_be_optimal(text, loose):
+    assert read(text, "file").optimal
+    assert not read(text.replace(*loose), "file").optimal
+    assert not read(GUROBI, "file").optimal
