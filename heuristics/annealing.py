@@ -136,7 +136,7 @@ def _latency_walk(instance: Instance, space: Space, best: Best, stream: np.ndarr
             known = run.value[1]
             anneal_latency.anneal(space, run, at, moves, hot, cooling, step)
             if run.value[1] < known:
-                best.offer(latency.answer_of(instance, run.best_device, run.best_sequence))
+                best.offer(anneal_latency.answer(instance, run))
 
         _in_pieces(best, steps * step, some)
 

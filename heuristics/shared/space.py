@@ -15,7 +15,7 @@ from numba import njit
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from problems import latency, throughput
+from problems import latency, ports, throughput
 from problems.instance import Instance
 from problems.rules import ThroughputRules
 
@@ -44,6 +44,8 @@ class Space(NamedTuple):
         The order of units under `contiguous`, in both directions; no pairs otherwise.
     overlap : int
         0 none, 1 half, 2 full.
+    contended : bool
+        Whether transfers take turns at ports.
     """
 
     time: np.ndarray
@@ -75,6 +77,7 @@ class Space(NamedTuple):
     contiguous: bool
     overlap: int
     split: bool
+    contended: bool
 
 
 def build(instance: Instance) -> Space:
@@ -115,6 +118,7 @@ def build(instance: Instance) -> Space:
         contiguous=contiguous,
         overlap=OVERLAP[rules.overlap] if isinstance(rules, ThroughputRules) else 0,
         split=isinstance(rules, ThroughputRules) and rules.split_phases,
+        contended=ports.has_ports(instance),
     )
 
 

@@ -6,7 +6,7 @@ from problems.answer import Answer
 from problems.checker import check
 from problems.generate.random import random_bundle
 from problems.resolve import from_bundle
-from solvers.improve import _anneal, _parts, _tails, improve
+from solvers.improve import improve
 from solvers.start import latency_start
 from tests.brute_force import optimum
 from tests.solvers.tiny import instances
@@ -59,27 +59,3 @@ def test_no_time_changes_nothing():
         case, start
     )
     assert latency.makespan(case, improve(case, start, steps=0)) == latency.makespan(case, start)
-
-
-@pytest.mark.parametrize("topology", ["staged", "direct"])
-@pytest.mark.parametrize("contention", ["none", "ports"])
-def test_the_makespan_that_the_walk_keeps_is_that_of_its_answer(contention, topology):
-    case = large(rules={"contention": contention}, topology=topology)
-    start = latency.complete(case, latency_start(case))
-    device, sequence = start.device.copy(), latency.sequence_of(case, start)
-    best_device, best_sequence = device.copy(), sequence.copy()
-    value = latency.makespan(case, start) * 2  # any answer of the walk is better
-    parts = _parts(case)
-    for seed in range(30):
-        value = _anneal(
-            device, sequence, best_device, best_sequence, value, 5.0, 1.0, 200, seed,
-            seed % 2 / 2, *parts,
-            case.pred_ptr, case.pred, case.succ_ptr, case.succ, case.unlimited, case.memory,
-            case.link_time, latency.communication(case), case.group,
-            _tails(parts[0], case.succ_ptr, case.succ),
-            (contention == "ports", case.staged, case.port, case.wire, case.host),
-        )  # fmt: skip
-        answer = latency.answer_of(case, best_device, best_sequence)
-        assert check(case, answer).objective == pytest.approx(value, rel=1e-12)
-        # Where the walk itself stands is valid as well.
-        assert check(case, latency.answer_of(case, device, sequence)).valid
