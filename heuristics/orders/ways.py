@@ -63,7 +63,6 @@ def build(instance: Instance, unit_time: np.ndarray, sequence: np.ndarray | None
     first = np.array([each[0] for each in members])
     sizes = np.array([len(each) for each in members])
     rate = _rates(unit_time[:, first])
-    room: np.ndarray = np.zeros((instance.K + 1, 2))
     if float(np.prod(sizes + 1.0)) <= MOST:
         stride = np.concatenate([[1], np.cumprod(sizes + 1)])
         used = np.arange(stride[-1])[:, None] // stride[:-1] % (sizes + 1)
@@ -72,10 +71,12 @@ def build(instance: Instance, unit_time: np.ndarray, sequence: np.ndarray | None
         taken = np.full(step.shape, -1)
         for c, each in enumerate(members):
             taken[free[:, c], c] = each[used[free[:, c], c]]
-        room = (sizes - used) @ rate.T
+        room = np.matmul(sizes - used, rate.T)
     else:
         order = np.arange(instance.K) if sequence is None else sequence
-        step, taken = (np.full((instance.K + 1, len(members)), -1) for _ in range(2))
+        step = np.full((instance.K + 1, len(members)), -1)
+        taken = step.copy()
+        room = np.zeros((instance.K + 1, 2))
         for s in range(instance.K - 1, -1, -1):
             step[s], taken[s] = step[s + 1], taken[s + 1]
             step[s, classes[order[s]]], taken[s, classes[order[s]]] = s + 1, order[s]
