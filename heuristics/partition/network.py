@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
+from numba import njit
 
 from heuristics.shared.space import Space
 from problems.instance import Instance
@@ -63,8 +64,8 @@ def build(instance: Instance, space: Space) -> Network:
     a, b = space.unit[u], space.unit[v]
     across = a != b
     # A producer counts once for every unit that reads it.
-    once = np.unique(np.stack([u[across], b[across]], axis=1), axis=0)
-    producer, reader = once[:, 0], once[:, 1]
+    once = np.unique(u[across] * U + b[across])
+    producer, reader = once // U, once % U
     owner = space.unit[producer]
     pair = np.minimum(owner, reader) * U + np.maximum(owner, reader)
     pairs, carries = np.unique(pair, return_inverse=True)
@@ -103,16 +104,37 @@ def work(space: Space, devices: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     A unit's share is the mean, over those of the devices that support it, of its part of all that
     the device supports. Speed is supported work by time.
     """
-    time = space.unit_time[:, devices]
-    supported = np.isfinite(time)
-    time = np.where(supported, time, 0.0)
-    total = time.sum(axis=0)
-    floor = total.max(initial=0.0) * 1e-9
-    if floor == 0.0:  # nothing takes time: all units and devices alike
-        return np.ones(len(time)), np.ones(len(devices))
-    total = np.maximum(total, floor)
-    share = (time / total).sum(axis=1) / np.maximum(supported.sum(axis=1), 1)
-    return share, np.maximum((supported.T @ share) / total, 1e-9)
+    share, done, total = _work(space.unit_time, devices)
+    if not total.any():  # nothing takes time: all units and devices alike
+        return np.ones(len(share)), np.ones(len(devices))
+    return share, np.maximum(done / np.maximum(total, total.max() * 1e-9), 1e-9)
+
+
+@njit(cache=True)
+def _work(time, devices):  # type: ignore[no-untyped-def]
+    """Share of every unit, shape (U,); work and seconds that each device supports, shape (P,)."""
+    U, P = len(time), len(devices)
+    total, done = np.zeros(P), np.zeros(P)
+    for g in range(U):
+        for i in range(P):
+            if time[g, devices[i]] < np.inf:
+                total[i] += time[g, devices[i]]
+    floor = total.max() * 1e-9
+    share = np.zeros(U)
+    for g in range(U):
+        count = 0
+        for i in range(P):
+            seconds = time[g, devices[i]]
+            if seconds < np.inf:
+                count += 1
+                if seconds > 0:
+                    share[g] += seconds / max(total[i], floor)
+        if count > 0:
+            share[g] /= count
+        for i in range(P):
+            if time[g, devices[i]] < np.inf:
+                done[i] += share[g]
+    return share, done, total
 
 
 def graph(network: Network, load: np.ndarray, cost: np.ndarray) -> Graph:

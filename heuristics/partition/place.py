@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from numba import njit
 from scipy.optimize import linear_sum_assignment
 
 from heuristics.partition.network import Network
@@ -16,8 +17,9 @@ from problems.instance import Instance
 
 # An assignment of least sum of eighth powers is close to one of least maximum.
 POWER = 8
-# Pairs of devices that are exchanged on trial in one descent.
-EXCHANGES = 120
+# Pairs of devices that are exchanged on trial in one descent, at most, and nodes and edges that are
+# evaluated for it.
+EXCHANGES, EVALUATED = 120, 1_000_000
 
 
 def offer_parts(
@@ -58,27 +60,43 @@ def _assignments(
     """Devices by part: as cut, and matched by what each device would take for each part."""
     if len(np.unique(instance.device_class[devices])) == 1:
         return [devices]
-    P = len(devices)
-    time = space.unit_time[:, devices]
-    supported = np.isfinite(time)
-    cost, held = np.zeros((P, P)), np.bincount(part, network.bytes, P)
-    worst = float(np.where(supported, time, 0.0).sum(axis=0).max())
-    for i in range(P):
-        column = np.where(supported[:, i], time[:, i], worst)
-        cost[:, i] = np.bincount(part, column, P)
-        over = np.maximum(held / max(instance.memory[devices[i]], 1.0) - 1, 0.0)
-        cost[:, i] += over * worst
+    cost = _costs(space.unit_time, instance.memory, network.bytes, part, devices)
     if instance.problem == "throughput" and cost.max() > 0:
         cost = (cost / cost.max()) ** POWER
     matched = devices[linear_sum_assignment(cost)[1]]
     return [devices] if np.array_equal(matched, devices) else [devices, matched]
 
 
+@njit(cache=True)
+def _costs(time, memory, held, part, devices):  # type: ignore[no-untyped-def]
+    """Seconds of every part on every device, shape (P, P), with fines for what it cannot take.
+
+    The fine is the longest time of the whole graph on any device: one for each unit that is not
+    supported, and in proportion for what is over the memory.
+    """
+    U, P = len(part), len(devices)
+    cost, missing = np.zeros((P, P)), np.zeros((P, P))
+    size = np.zeros(P)
+    for g in range(U):
+        size[part[g]] += held[g]
+        for i in range(P):
+            if time[g, devices[i]] < np.inf:
+                cost[part[g], i] += time[g, devices[i]]
+            else:
+                missing[part[g], i] += 1
+    fine = cost.sum(axis=0).max()
+    for p in range(P):
+        for i in range(P):
+            over = max(size[p] / max(memory[devices[i]], 1.0) - 1, 0.0)
+            cost[p, i] += fine * (missing[p, i] + over)
+    return cost
+
+
 def _exchange(instance: Instance, space: Space, best: Best, place: np.ndarray) -> np.ndarray:
     """Exchange unlike devices as long as the period falls, one descent through all pairs."""
     classes = instance.device_class
     value = throughput.period(instance, place[space.unit])
-    left = EXCHANGES
+    left = min(EXCHANGES, EVALUATED // (instance.n + instance.m))
     for a in range(instance.K):
         for b in range(a):
             if classes[a] == classes[b]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections import deque
 from collections.abc import Iterator
 from itertools import count
 from typing import NamedTuple, Protocol
@@ -34,8 +35,10 @@ TRIES = 24
 IMBALANCES = (0.05, 0.01, 0.2, 0.1, 0.4)
 # Vertices of the first cut, and how many times more the next one has.
 SMALL, GROWTH = 600, 6
-# A cut of a known size takes at most so many times the longest one seen; see also `_expected`.
-SAFETY = 1.5
+# A cut takes at most so many times the longest of the last ones of its size; see also `_expected`.
+SAFETY, LAST = 1.5, 8
+# The first cut and all before it take at most so many times what the search space took.
+FIRST = 2.0
 # Share of the memory in the weights where it binds.
 MIXED = 0.5
 # Sets of devices tried in turn, at most.
@@ -79,11 +82,13 @@ def partition(
 ) -> Answer | None:
     """Answer an instance by cuts, `tries` of them (0: until time is up)."""
     best = Best(instance, context)
+    begin = time.monotonic()
     space = space_.build(instance)
+    clue = FIRST * (time.monotonic() - begin)
     baseline(instance, space, context, best)
     if tries == 0 and (polish or context.deadline == math.inf):
         tries = TRIES
-    if instance.K > 1 and len(space.unit_bytes) > 1:
+    if instance.K > 1 and len(space.unit_bytes) > 1 and clue < context.time_left():
         _cuts(instance, context, space, best, cut, tries)
     if polish and best.answer is not None and not best.done():
         best.offer(_polished(instance, context, best.answer))
@@ -109,14 +114,14 @@ def _cuts(
 ) -> None:
     network = network_.build(instance, space)
     state = state_.empty(space)
-    longest: dict[int, float] = {}
+    seen: dict[int, deque[float]] = {}
     known: set[bytes] = set()
     for i, each in enumerate(_course(instance, space, network)):
         if best.done() or (tries and i >= tries):
             return
         # Drawn in any case, so that every try has its own, whatever became of others.
         seed = int(context.rng.integers(1, 2**30))
-        if _expected(longest, each.size) > context.time_left() - MARGIN:
+        if _expected(seen, each.size) > context.time_left() - MARGIN:
             return
         begin = time.monotonic()
         cost = network_.seconds(instance, space, network, each.devices)
@@ -127,17 +132,15 @@ def _cuts(
             known.add(key)
             offer_parts(instance, space, state, best, network, cost, part, each.devices)
             taken = time.monotonic() - begin
-            longest[each.size] = max(taken, longest.get(each.size, 0.0))
+            seen.setdefault(each.size, deque(maxlen=LAST)).append(taken)
 
 
-def _expected(longest: dict[int, float], size: int) -> float:
+def _expected(seen: dict[int, deque[float]], size: int) -> float:
     """Seconds that a cut of `size` vertices and its placements take at most; 0 without a clue."""
-    if size in longest:
-        return SAFETY * longest[size]
-    if not longest:
+    if not seen:
         return 0.0
-    known = max(longest)
-    return float(SAFETY * longest[known] * (size / known) ** 1.2)
+    known = size if size in seen else max(seen)
+    return float(SAFETY * max(seen[known]) * (size / known) ** 1.2)
 
 
 def _course(instance: Instance, space: Space, network: Network) -> Iterator[Try]:
