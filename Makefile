@@ -2,8 +2,10 @@
 PYTHON ?= python3
 # Optional parts, comma-separated: capture, rl, cluster, partition, cbc, gpu-data.
 EXTRAS ?=
-# pytest's own arguments, for instance `make test ARGS="-k checker -x"`.
+# pytest's own arguments, for instance `make test ARGS="-k checker -x"`; -n 0 runs in one process.
 ARGS ?=
+# A file's tests run in one of as many processes as there are cores: some of them share what is slow.
+PARALLEL := -n logical --maxprocesses 4 --dist loadfile
 JOBS ?= 2
 TIME ?= 1s
 
@@ -27,7 +29,7 @@ bench: $(core)  ## run the default comparison, print the leaderboard, write the 
 	$(BIN)/placebench leaderboard --quiet --store results/runs
 
 test: $(dev)  ## run the tests (EXTRAS=capture,rl,cluster,partition,cbc,gpu-data adds the optional parts)
-	$(BIN)/python -m pytest $(ARGS)
+	$(BIN)/python -m pytest $(PARALLEL) $(ARGS)
 
 lint: $(dev)  ## ruff and mypy
 	$(BIN)/ruff check .

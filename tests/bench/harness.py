@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import os
 import re
+import signal
+import subprocess
 from pathlib import Path
+from typing import Any
 
 import psutil
 
@@ -34,6 +37,20 @@ def run(store: Path, *names: str, problem: str = "throughput", **options) -> dic
     options = {"time_limit_s": 0.5, "jobs": 2, **options}
     done = run_suite([instance(problem)], entries(*names), store=Store(store), **options)
     return {record.method: record for record in done}
+
+
+def start(command: list[str], **options: Any) -> subprocess.Popen[str]:
+    """Start a process that an interrupt ends, also where this one was told to ignore interrupts.
+
+    Whoever starts the tests in the background of a script has them ignored, and children inherit.
+    """
+
+    def listen() -> None:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+    return subprocess.Popen(
+        command, stdout=subprocess.PIPE, text=True, preexec_fn=listen, **options
+    )
 
 
 def printed_pids(record: Record) -> list[int]:

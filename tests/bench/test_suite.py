@@ -46,12 +46,7 @@ except KeyboardInterrupt:
 
 
 def start(store) -> subprocess.Popen[str]:
-    return subprocess.Popen(
-        [sys.executable, "-c", SCRIPT, str(store)],
-        cwd=harness.ROOT,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
+    return harness.start([sys.executable, "-c", SCRIPT, str(store)], cwd=harness.ROOT)
 
 
 def wait_for_lines(process, count: int) -> None:

@@ -18,6 +18,7 @@ from problems import files
 from problems.answer import Answer, to_file
 from problems.checker import check
 from problems.generate.random import random_bundle
+from tests.bench import harness
 
 HEAVY = ("numpy", "pandas", "scipy", "numba", "plotly", "msgspec", "networkx", "torch", "pyomo")
 
@@ -243,9 +244,7 @@ def test_interrupt_keeps_what_is_finished(library, tmp_path):
     store = tmp_path / "runs"
     command = [sys.executable, "-c", code, "run", "-i", "full", "-m", "single,random"]
     command += ["--time", "60", "--store", str(store)]
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
+    with harness.start(command, stderr=subprocess.PIPE) as process:
         deadline = time.monotonic() + 120
         while not list(store.glob("records/*/*.json")):
             assert process.poll() is None

@@ -34,9 +34,7 @@ def test_a_signal_ends_all_and_keeps_what_is_finished(
     store = tmp_path / "runs"
     command = [sys.executable, "-c", code, "run", "-i", "full", "-m", "single,random"]
     command += ["--time", "60", "--store", str(store)]
-    with subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
-    ) as process:
+    with harness.start(command, stderr=subprocess.PIPE) as process:
         deadline = time.monotonic() + 120
         while not list(store.glob("records/*/*.json")):
             assert process.poll() is None
