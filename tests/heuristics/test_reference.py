@@ -1,5 +1,6 @@
 """Our heuristics against the published ones of the NeurIPS 2020 code, on its public test inputs."""
 
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -19,17 +20,24 @@ SECONDS = 20.0
 TIES = {("latency/operator-bert_l-3_inference.json", "latency_of_maxload_dp"): 1.005}
 
 
-def best_of_kind(row, enough):
-    return reference.ours(reference.KINDS[row.heuristic], PUBLIC, row, SECONDS, enough)
+def enough(row):
+    return row.value * TIES.get((row.file, row.heuristic), 1 + reference.PRINTED)
+
+
+@cache
+def best_of(kind, file):
+    """One run for all rows that the same entry answers."""
+    rows = [row for row in ROWS if row.file == file and reference.KINDS[row.heuristic][0] == kind]
+    row = min(rows, key=enough)
+    return reference.ours(reference.KINDS[row.heuristic], PUBLIC, row, SECONDS, enough(row))
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda r: f"{Path(r.file).stem}-{r.heuristic}")
 def test_the_same_kind_is_no_worse_than_published(row):
-    enough = row.value * TIES.get((row.file, row.heuristic), 1 + reference.PRINTED)
-    found = best_of_kind(row, enough)
+    found = best_of(reference.KINDS[row.heuristic][0], row.file)
     if found is None:
         pytest.skip(f"none of {', '.join(reference.KINDS[row.heuristic])} can be run here")
-    assert found[1] <= enough, found
+    assert found[1] <= enough(row), found
 
 
 @pytest.mark.parametrize("file", sorted({row.file for row in ROWS}))
@@ -42,9 +50,9 @@ def test_the_strongest_is_no_worse_than_any_published_heuristic(file):
         ]
         if mine:
             row = min(mine, key=lambda row: row.value)
-            enough = row.value * (1 + 1e-9)
-            name, value = reference.ours(("annealing",), PUBLIC, row, SECONDS, enough)
-            assert value <= enough, (row, name, value)
+            least = row.value * (1 + 1e-9)
+            name, value = reference.ours(("annealing",), PUBLIC, row, SECONDS, least)
+            assert value <= least, (row, name, value)
 
 
 # Of the published program with correct ids; see the notes of the reference values.
