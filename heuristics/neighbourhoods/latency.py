@@ -1,0 +1,181 @@
+"""Large neighbourhoods for `latency`: stretches of the schedule solved by CP-SAT, walks in between.
+
+Kinds of windows, all around a critical node: a short stretch with everything free; a longer one in
+which a cluster of nodes may change device; one in which two devices exchange nodes. Kinds are drawn
+by success for their effort, and windows grow while CP-SAT is through with them, in deterministic
+time. Under ``contention: ports`` there are walks only.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+
+import numpy as np
+
+from heuristics.neighbourhoods import latency_window
+from heuristics.shared import anneal_latency
+from heuristics.shared.best import MARGIN, Best
+from heuristics.shared.space import Space
+from problems import latency
+from problems.instance import Instance
+from solvers import rng as rng_
+from solvers.method import Context
+
+KINDS = ("span", "cluster", "pair", "walk")
+# Rounds without improvement after which a search without a deadline ends.
+ROUNDS = 40
+# Deterministic seconds of a window, and the share under which windows of its kind count as easy.
+EFFORT, EASY = 0.015, 0.3
+# Nodes of the first windows, of the least and of the largest ones.
+FIRST, LEAST, MOST = (24.0, 60.0, 60.0), 8, 250
+# Seconds by the clock of a node of a window, and of a deterministic second, roughly.
+BUILD, SECOND = 5e-4, 30.0
+# Devices of a window at most.
+DEVICES = 6
+# Moves of a walk a node; its temperatures, parts of the makespan; steps and cooling.
+MOVES, HEATS, LEVELS, COOLING = 60, (1e-4, 1e-3, 3e-4, 3e-3), 64, 0.95
+# Moves that count as a second.
+PACE = 1e5
+# What a kind's score keeps from round to round, and the least share of draws.
+MEMORY, SHARE = 0.85, 0.06
+PATIENCE = 0.004  # seconds between two looks at the clock
+
+
+def improve(instance: Instance, space: Space, context: Context, best: Best) -> None:
+    """Improve `best` until it is done; without a deadline for :data:`ROUNDS` rounds in vain."""
+    if best.answer is None or not best.value > 0.0 or instance.K == 1 or instance.n == 1:
+        return
+    search = _Search(instance, space, context, best)
+    vain = 0
+    while not best.done() and (context.deadline < math.inf or vain < ROUNDS):
+        vain = 0 if search.round() else vain + 1
+
+
+class _Search:
+    """The walk holds the best schedule between rounds."""
+
+    def __init__(self, instance: Instance, space: Space, context: Context, best: Best) -> None:
+        self.instance, self.space, self.context, self.best = instance, space, context, best
+        self.rng = context.rng
+        self.run = anneal_latency.search(space, rng_.seeded(context.rng))
+        self.size = list(FIRST)
+        self.score = np.ones(len(KINDS))
+        if space.contended:
+            self.score[:-1] = 0.0
+        self.open = self.score > 0
+        self.moves = MOVES * instance.n
+        self.walks = 0
+        self._settle()
+
+    def _settle(self) -> None:
+        answer = self.best.answer
+        assert answer is not None
+        if answer.order is None:
+            answer = latency.dispatch(self.instance, answer.device)
+        sequence = latency.sequence_of(self.instance, answer)
+        assert sequence is not None
+        anneal_latency.restart(self.space, self.run, answer.device, sequence)
+
+    def round(self) -> bool:
+        """Try once; whether that brought a better schedule."""
+        share = self.score / self.score.sum()
+        share = np.where(self.open, np.maximum(share, SHARE), 0.0)
+        kind = int(self.rng.choice(len(KINDS), p=share / share.sum()))
+        known = self.best.value
+        effort = self._walk() if KINDS[kind] == "walk" else self._window(kind)
+        gain = (known - self.best.value) / known
+        reward = math.sqrt(max(gain, 0.0)) / max(effort, 0.02)
+        self.score[kind] = MEMORY * self.score[kind] + (1 - MEMORY) * reward
+        self.score[self.open] = np.maximum(self.score[self.open], 1e-4)
+        return gain > 0.0
+
+    def _walk(self) -> float:
+        space, run, best = self.space, self.run, self.best
+        known = best.value
+        hot = HEATS[self.walks % len(HEATS)] * best.value
+        focus = 0.5 if self.walks % 2 else 0.1
+        step = max(1, self.moves // LEVELS)
+        self.walks += 1
+        at, piece, made = 0, 64, self.moves
+        while at < made and not best.done():
+            piece = min(piece, made - at)
+            begin, before = time.monotonic(), run.value[1]
+            anneal_latency.anneal(space, run, at, piece, hot, COOLING, step, focus)
+            if run.value[1] < before:
+                best.offer(anneal_latency.answer(self.instance, run))
+            taken = time.monotonic() - begin
+            at += piece
+            piece = max(1, min(4 * piece, int(piece * PATIENCE / max(taken, 1e-7))))
+        if best.value == known:
+            self.moves = min(self.moves * 3 // 2, 200 * MOVES * self.instance.n)
+        self._settle()
+        return made / PACE
+
+    def _window(self, kind: int) -> float:
+        n, walk = self.instance.n, self.run.walk
+        size = min(int(self.size[kind]), n)
+        center = self._critical()
+        first = int(np.clip(walk.place[center] - self.rng.integers(size), 0, n - size))
+        allowed = self._allowed(kind, center, first, first + size)
+        left = self.context.time_left() - MARGIN
+        if left <= 0.0:
+            return BUILD
+        found, complete, used = latency_window.solve(
+            self.run.ground, walk, first, first + size, allowed,
+            effort=EFFORT, seconds=left, seed=int(self.rng.integers(2**31)),
+        )  # fmt: skip
+        if not complete:
+            self.size[kind] = max(self.size[kind] * 0.85, LEAST)
+        elif used < EASY * EFFORT:
+            self.size[kind] = min(self.size[kind] * 1.1 + 1, MOST)
+        if found is not None:
+            self.best.offer(latency.answer_of(self.instance, *found))
+            self._settle()
+        return BUILD * size + SECOND * used
+
+    def _critical(self) -> int:
+        """A node on a longest path."""
+        walk, ground = self.run.walk, self.run.ground
+        n = self.instance.n
+        length = walk.start + ground.time[np.arange(n), walk.device] + walk.tail
+        return int(self.rng.choice(np.flatnonzero(length >= walk.value[0] * (1 - 1e-9))))
+
+    def _allowed(self, kind: int, center: int, first: int, last: int) -> np.ndarray:
+        """Which devices the nodes of a window may change to."""
+        walk, K = self.run.walk, self.instance.K
+        nodes = walk.sequence[first:last]
+        present = list(dict.fromkeys([int(walk.device[center]), *walk.device[nodes].tolist()]))
+        others = [k for k in self.rng.permutation(K).tolist() if k not in present]
+        allowed = np.zeros((self.instance.n, K), bool)
+        if KINDS[kind] == "pair":
+            to = [k for k in [*present[1:], *others] if k != present[0]]
+            two = [present[0], to[int(self.rng.integers(min(len(to), DEVICES)))]]
+            inside = nodes[np.isin(walk.device[nodes], two)]
+            allowed[np.ix_(inside, two)] = True
+            return allowed
+        devices = [*present, *others][:DEVICES]
+        if KINDS[kind] == "span":
+            allowed[np.ix_(nodes, devices)] = True
+            return allowed
+        cluster = self._cluster(center, nodes, max(8, len(nodes) // 3))
+        allowed[np.ix_(cluster, devices)] = True
+        return allowed
+
+    def _cluster(self, center: int, nodes: np.ndarray, size: int) -> np.ndarray:
+        """Up to `size` nodes of a window near `center` in the graph."""
+        ground, inside = self.run.ground, set(nodes.tolist())
+        found, at = [center], 0
+        known = {center}
+        while at < len(found) and len(found) < size:
+            v = found[at]
+            near = np.concatenate([
+                ground.pred[ground.pred_ptr[v] : ground.pred_ptr[v + 1]],
+                ground.succ[ground.succ_ptr[v] : ground.succ_ptr[v + 1]],
+            ])  # fmt: skip
+            for w in self.rng.permutation(near).tolist():
+                if w in inside and w not in known:
+                    known.add(w)
+                    found.append(w)
+            at += 1
+        return np.array(found[:size])
