@@ -34,7 +34,7 @@ TRIES = 24
 # Tolerated parts of a load above its target, in turn.
 IMBALANCES = (0.05, 0.01, 0.2, 0.1, 0.4)
 # Vertices of the first cut, and how many times more the next one has.
-SMALL, GROWTH = 600, 6
+SMALL, GROWTH = 600, 3
 # A cut takes at most so many times the longest of the last ones of its size; see also `_expected`.
 SAFETY, LAST = 1.5, 8
 # The first cut and all before it take at most so many times what the search space took.
@@ -114,33 +114,39 @@ def _cuts(
 ) -> None:
     network = network_.build(instance, space)
     state = state_.empty(space)
-    seen: dict[int, deque[float]] = {}
+    cutting: dict[int, deque[float]] = {}
+    placing: deque[float] = deque(maxlen=LAST)
     known: set[bytes] = set()
     for i, each in enumerate(_course(instance, space, network)):
         if best.done() or (tries and i >= tries):
             return
         # Drawn in any case, so that every try has its own, whatever became of others.
         seed = int(context.rng.integers(1, 2**30))
-        if _expected(seen, each.size) > context.time_left() - MARGIN:
+        if _expected(cutting, placing, each.size) > context.time_left() - MARGIN:
             return
         begin = time.monotonic()
         cost = network_.seconds(instance, space, network, each.devices)
         noisy = _noisy(network, cost, each.noise, seed)
         part = _part(instance, space, network, each, noisy, cut, seed)
+        cut_at = time.monotonic()
+        cutting.setdefault(each.size, deque(maxlen=LAST)).append(cut_at - begin)
         key = part.tobytes() + each.devices.tobytes()
         if key not in known:
             known.add(key)
             offer_parts(instance, space, state, best, network, cost, part, each.devices)
-            taken = time.monotonic() - begin
-            seen.setdefault(each.size, deque(maxlen=LAST)).append(taken)
+            placing.append(time.monotonic() - cut_at)
 
 
-def _expected(seen: dict[int, deque[float]], size: int) -> float:
-    """Seconds that a cut of `size` vertices and its placements take at most; 0 without a clue."""
-    if not seen:
+def _expected(cutting: dict[int, deque[float]], placing: deque[float], size: int) -> float:
+    """Seconds that a cut of `size` vertices and its placements take at most; 0 without a clue.
+
+    Placements are made of whole graphs always, whatever the size that is cut.
+    """
+    if not cutting:
         return 0.0
-    known = size if size in seen else max(seen)
-    return float(SAFETY * max(seen[known]) * (size / known) ** 1.2)
+    known = size if size in cutting else max(cutting)
+    grown = max(cutting[known]) * (size / known) ** 1.2
+    return float(SAFETY * (grown + max(placing)))
 
 
 def _course(instance: Instance, space: Space, network: Network) -> Iterator[Try]:

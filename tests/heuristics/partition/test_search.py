@@ -40,6 +40,7 @@ def large(problem="throughput"):
 
 def test_a_large_graph_is_cut_coarse_first_then_whole(monkeypatch):
     monkeypatch.setattr(search, "SMALL", 60)
+    monkeypatch.setattr(search, "GROWTH", 6)
     cut, instance = Runs(), large()
     partition(instance, Context(), cut, 3, False)
     units = len(space_.build(instance).unit_bytes)
