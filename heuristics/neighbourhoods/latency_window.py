@@ -49,7 +49,7 @@ def solve(
     """
     from ortools.sat.python import cp_model  # heavy: out of start-up
 
-    time, way, links = ground.time, ground.way, ground.links
+    time = ground.time
     device, start, tail = walk.device, walk.start, walk.tail
     nodes = walk.sequence[first:last]
     index = {int(v): i for i, v in enumerate(nodes)}
