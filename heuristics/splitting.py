@@ -30,9 +30,11 @@ MANY = 4.0
 """Modules for a second of the clock at most: building a model takes time too."""
 SECONDS = 8.0
 """What is taken for the limit where there is none."""
-SHARE = 0.75
+SHARE = 0.6
 """Of the clock that the modules may take; what is left is for the polish."""
-DETERMINISTIC = 0.4
+RESERVE = 0.04
+"""Of the clock that is kept to finish with where nothing is polished."""
+DETERMINISTIC = 0.25
 """Deterministic time of all solves for a second of the limit."""
 
 
@@ -73,8 +75,8 @@ def splitting(
     left, rounded = context.time_left(), SECONDS
     if left < math.inf:
         rounded = 2.0 ** round(math.log2(max(left, 1e-3)))
-    deadline = time.monotonic() + SHARE * left if polish else context.deadline
-    inner = Context(seed=context.seed, deadline=min(deadline, context.deadline))
+    share = SHARE if polish else 1 - RESERVE
+    inner = Context(seed=context.seed, deadline=time.monotonic() + share * left)
     atoms = atoms_.build(instance)
     size = SIZE[instance.problem]
     if instance.problem == "throughput":  # in larger modules runs of atoms move as one

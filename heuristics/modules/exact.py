@@ -7,6 +7,8 @@ from functools import partial
 from types import ModuleType
 from typing import Any, Literal, get_args
 
+import numpy as np
+
 from heuristics.shared.best import MARGIN
 from problems import throughput
 from problems.answer import Answer
@@ -20,18 +22,18 @@ from solvers.keeper import TOLERANCE, Keeper
 from solvers.method import Context
 from solvers.mip import ROOM, guess
 from solvers.model import Model
+from solvers.start import throughput_start
 
 Backend = Literal["cp-sat", "highs", "scip"]
 BACKENDS = get_args(Backend)
 NODES = 100
 """Nodes of a tree for a unit of CP-SAT's deterministic time: about as long."""
+STEPS, EACH = 1_000_000, 1_000
+"""Of the local search that a first module starts from, about a tenth of a second; for each group
+and device at most.
+"""
 LARGEST = 400_000
 """Literals beyond which a model takes seconds to build."""
-
-
-def quiet(context: Context, deadline: float, keeper: Keeper | None = None) -> Context:
-    """A context that reports nothing and ends at `deadline` at the latest; one thread."""
-    return Context(seed=context.seed, deadline=min(context.deadline, deadline))
 
 
 def mapping(
@@ -55,12 +57,16 @@ def mapping(
     Returns
     -------
     Answer or None
-        The best one known: optimal unless cut.
+        The best one known: optimal unless cut. None where there is none, or none is found.
     """
+    runs = np.ones((int(instance.group.max()) + 1, instance.K), bool)
+    np.logical_and.at(runs, instance.group, np.isfinite(instance.time))
+    if not runs.any(axis=1).all():  # parts that no device takes as a whole
+        return None
     keeper = Keeper(context, lambda answer: objective.value(instance, answer))
-    for answer in (start, objective.starting(instance) if start is None else None):
-        if answer is not None:
-            keeper.take(answer)
+    first = start or throughput_start(instance, steps=min(STEPS, EACH * runs.size))
+    if first is not None:
+        keeper.take(first)
     size = instance.n * instance.K * (2 if instance.staged else instance.K)
     if keeper.value == 0.0 or size > LARGEST or context.time_left() < MARGIN:
         return keeper.best

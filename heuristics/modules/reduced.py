@@ -11,6 +11,7 @@ from __future__ import annotations
 import numpy as np
 
 from heuristics.modules.atoms import components
+from heuristics.modules.rebuilt import rebuilt
 from problems import throughput
 from problems.instance import Instance
 from problems.rules import ThroughputRules
@@ -63,33 +64,17 @@ def reduced(instance: Instance, part: np.ndarray, fixed: np.ndarray) -> Instance
     link_time[:, P : P + nets] = net_time
     shared_ptr, shared_part, shared_bytes = _shared(instance, part)
 
-    succ_ptr = np.searchsorted(edges[:, 0], np.arange(n + 1)).astype(np.int64)
-    backwards = edges[np.lexsort((edges[:, 0], edges[:, 1]))]
-    return Instance(
-        id=instance.id,
-        problem=instance.problem,
-        rules=instance.rules,
-        names=tuple(map(str, range(n))),
-        device_names=instance.device_names,
+    return rebuilt(
+        instance,
+        group,
+        edges,
         time=time,
-        edges=edges,
-        succ_ptr=succ_ptr,
-        succ=np.ascontiguousarray(edges[:, 1]),
-        pred_ptr=np.searchsorted(backwards[:, 1], np.arange(n + 1)).astype(np.int64),
-        pred=np.ascontiguousarray(backwards[:, 0]),
         phase=phase,
-        group=rank[group],  # by the first node, which is the pin
         node_bytes=size,
         shared_ptr=shared_ptr,
         shared_node=P + nets + 2 * shared_part,
         shared_bytes=shared_bytes,
-        memory=instance.memory,
-        host=instance.host,
-        unlimited=instance.unlimited,
-        staged=instance.staged,
         link_time=link_time,
-        port=instance.port,
-        wire=instance.wire,
     )
 
 

@@ -7,7 +7,6 @@ more than one that happens to finish last.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
@@ -32,6 +31,7 @@ from solvers.cpsat._search import search
 from solvers.formulations import disjunctive
 from solvers.formulations._orders import by_start
 from solvers.formulations._symmetry import canonical
+from solvers.formulations._windows import serial
 from solvers.keeper import Keeper
 from solvers.method import Context
 from solvers.mip import ROOM
@@ -237,13 +237,22 @@ class _Local:
         return replace(part, placed=placed, start=start, place=place, sent=sent)
 
 
+def _enough(model: Timed) -> float:
+    """Seconds that the best schedule of a module does not exceed: one after another, at the end."""
+    small, boundary = model.instance, model.boundary
+    at = boundary.fixed
+    end = boundary.start[at] + np.where(np.isfinite(small.time), small.time, 0.0).max(axis=1)[at]
+    return serial(small) + float(end.max(initial=0.0)) + float(boundary.tail.max(initial=0.0))
+
+
 def _native(
     local: _Local, model: Timed, keeper: Keeper, backend: str, effort: float, context: Context
 ) -> None:
     from ortools.sat.python import cp_model  # heavy: out of start-up
 
+    upper = min(keeper.value, _enough(model))
     program = _schedule.build(
-        model.instance, keeper.value, cp_model.CpModel(), symmetry=True, boundary=model.boundary
+        model.instance, upper, cp_model.CpModel(), symmetry=True, boundary=model.boundary
     )
     if keeper.best is not None:
         _hint(local, model, program, keeper.best)
@@ -295,8 +304,8 @@ def _tree(
     small = model.instance
     if disjunctive.refuses(small):
         return
-    scale = keeper.value if math.isfinite(keeper.value) and keeper.value > 0 else 1.0
-    upper = keeper.value * ROOM
+    scale = min(keeper.value, _enough(model))
+    upper = scale * ROOM
     part = disjunctive.Disjunctive(small, True, upper, scale, model.boundary)
 
     def read(solution: np.ndarray) -> Answer:

@@ -7,11 +7,12 @@ node a device that holds its memory. What follows is a least time to the end.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
+from heuristics.modules.rebuilt import rebuilt
 from problems.instance import Instance
 from solvers.formulations._boundary import Boundary
 
@@ -223,29 +224,18 @@ def _instance(
     memory: tuple[np.ndarray, ...],
 ) -> Instance:
     """An instance of other nodes on the same devices."""
-    n = len(time)
-    first, number = np.unique(group, return_index=True, return_inverse=True)[1:]
-    rank = np.empty(len(first), np.int64)
-    rank[np.argsort(first)] = np.arange(len(first))
-    backwards = edges[np.lexsort((edges[:, 0], edges[:, 1]))]
     size, shared_ptr, shared_node, shared_bytes = memory
-    return replace(
+    return rebuilt(
         instance,
-        names=tuple(map(str, range(n))),
-        time=np.ascontiguousarray(time),
-        edges=edges,
-        succ_ptr=np.searchsorted(edges[:, 0], np.arange(n + 1)).astype(np.int64),
-        succ=np.ascontiguousarray(edges[:, 1]),
-        pred_ptr=np.searchsorted(backwards[:, 1], np.arange(n + 1)).astype(np.int64),
-        pred=np.ascontiguousarray(backwards[:, 0]),
-        phase=np.zeros(n, np.int8),
-        group=rank[number.reshape(-1)],
+        group,
+        edges,
+        time=time,
+        phase=np.zeros(len(time), np.int8),
         node_bytes=size,
         shared_ptr=shared_ptr,
         shared_node=shared_node,
         shared_bytes=shared_bytes,
         link_time=link_time,
-        paths=(),
     )
 
 
