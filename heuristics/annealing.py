@@ -10,7 +10,7 @@ from typing import Literal
 import numpy as np
 
 from heuristics.greedy import construct
-from heuristics.shared import anneal_latency, anneal_throughput
+from heuristics.shared import anneal_calls, anneal_latency, anneal_throughput
 from heuristics.shared import rng as rng_
 from heuristics.shared import space as space_
 from heuristics.shared.best import Best
@@ -31,7 +31,7 @@ PATIENCE = 0.004
 Start = Literal["all", "greedy", "heft", "single"]
 
 
-@method(problems=["throughput", "latency"], source="this suite", warm=True)
+@method(problems=["throughput", "latency", "calls"], source="this suite", warm=True)
 def annealing(
     instance: Instance,
     context: Context,
@@ -45,23 +45,37 @@ def annealing(
     """Simulated annealing: move, swap and segment moves, evaluated by what they change.
 
     One short round from every start, then longer and longer ones from the best answer. A round
-    cools from `hot` to `cold` (parts of the best objective) in steps of `cooling`. Without a number
-    of `rounds` it goes on until time is up. The clock only cuts the walk: its course depends on the
-    seed alone.
+    cools from `hot` to `cold` (parts of the best objective; 100 times that under `calls`) in steps
+    of `cooling`. Without a number of `rounds` it goes on until time is up. The clock only cuts the
+    walk: its course depends on the seed alone.
     """
     if not 0 < cooling < 1 or not 0 < cold <= hot:
         raise ValueError("annealing: cooling is within 0..1, and 0 < cold <= hot")
-    if rounds == 0 and context.deadline == math.inf:
-        rounds = ROUNDS
     best = Best(instance, context)
     space = space_.build(instance)
     baseline(instance, space, context, best)
     found = _starts(instance, space, context, best, start)
-    if not found:
-        return None
+    if found:
+        anneal(instance, space, context, best, found, cooling, hot, cold, rounds)
+    return best.answer
+
+
+def anneal(
+    instance: Instance,
+    space: Space,
+    context: Context,
+    best: Best,
+    found: list[Answer],
+    cooling: float = 0.98,
+    hot: float = 0.0003,
+    cold: float = 0.00001,
+    rounds: int = 0,
+) -> None:
+    """Anneal from valid answers, one round each, then from the best one; see :func:`annealing`."""
+    if rounds == 0 and context.deadline == math.inf:
+        rounds = ROUNDS
     steps = max(1, math.ceil(math.log(cold / hot) / math.log(cooling)))
-    walk = _latency_walk if instance.problem == "latency" else _throughput_walk
-    go = walk(instance, space, best, rng_.seeded(context.rng))
+    go = WALKS[instance.problem](instance, space, best, rng_.seeded(context.rng))
     effort, count = EFFORT * len(space.unit_bytes), 0
     while not best.done() and (rounds == 0 or count < rounds) and best.value > 0:
         first = found[count] if count < len(found) else None
@@ -71,7 +85,6 @@ def annealing(
             effort *= 2
         go(first, heat * best.value, cooling, steps, max(1, effort // steps))
         count += 1
-    return best.answer
 
 
 def _starts(
@@ -141,6 +154,32 @@ def _latency_walk(instance: Instance, space: Space, best: Best, stream: np.ndarr
         _in_pieces(best, steps * step, some)
 
     return go
+
+
+def _calls_walk(instance: Instance, space: Space, best: Best, stream: np.ndarray) -> Walk:
+    arrays = anneal_calls.arrays(instance, best.answer)
+    run = anneal_calls.search(arrays, stream)
+
+    def go(first: Answer | None, hot: float, cooling: float, steps: int, step: int) -> None:
+        answer = first or best.answer
+        assert answer is not None
+        # An answer of more calls than the walk has room for: on from where the walk is.
+        if not anneal_calls.restart(instance, arrays, run, answer) and run.energy[0] == math.inf:
+            return
+        hot *= anneal_calls.HEAT
+
+        def some(at: int, moves: int) -> None:
+            known = run.energy[1]
+            anneal_calls.anneal(arrays, run, at, moves, hot, cooling, step)
+            if run.energy[1] < known:
+                best.offer(Answer(run.best_device.copy(), slot=run.best_slot.copy()))
+
+        _in_pieces(best, steps * step, some)
+
+    return go
+
+
+WALKS = {"throughput": _throughput_walk, "latency": _latency_walk, "calls": _calls_walk}
 
 
 def _in_pieces(best: Best, moves: int, some: Callable[[int, int], None]) -> None:

@@ -66,9 +66,8 @@ def solve(
     if gap < 0:
         raise ValueError(f"option gap={gap} is negative")
     keeper = Keeper(context, lambda answer: objective.value(instance, answer), slack=TOLERANCE)
-    for answer in (context.start, objective.starting(instance)):
-        if answer is not None:
-            keeper.take(answer)
+    for answer in objective.known(instance, context):
+        keeper.take(answer)
     if keeper.value == 0.0:
         context.claim("optimal", 0.0, "the starting answer takes no time")
         return keeper.best

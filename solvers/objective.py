@@ -8,6 +8,7 @@ from problems import calls, latency, throughput
 from problems.answer import Answer
 from problems.instance import Instance
 from solvers import start, start_calls
+from solvers.method import Context
 
 
 def _throughput(instance: Instance, answer: Answer) -> float | None:
@@ -39,6 +40,17 @@ STARTS: dict[str, Callable[[Instance], Answer | None]] = {
 def value(instance: Instance, answer: Answer) -> float | None:
     """Objective of an answer in seconds; None where it is not valid."""
     return VALUES[instance.problem](instance, answer)
+
+
+def known(instance: Instance, context: Context) -> list[Answer]:
+    """The start that was given, if it is valid, or else a simple one, if there is one.
+
+    Who gives a start has searched for it: a simple one would only take its time.
+    """
+    if context.start is not None and value(instance, context.start) is not None:
+        return [context.start]
+    found = starting(instance)
+    return [] if found is None else [found]
 
 
 def starting(instance: Instance) -> Answer | None:

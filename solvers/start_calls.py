@@ -139,7 +139,7 @@ def anneal(instance: Instance, answer: Answer, rng: np.random.Generator) -> Answ
 
 
 @njit(cache=True)
-def _overflow(device, node_bytes, shared_ptr, shared_node, shared_bytes, memory):  # type: ignore[no-untyped-def]
+def overflow(device, node_bytes, shared_ptr, shared_node, shared_bytes, memory):  # type: ignore[no-untyped-def]
     """How far memory is exceeded, as a share of the limits."""
     use = np.zeros(memory.shape[0])
     for v in range(device.shape[0]):
@@ -159,7 +159,7 @@ def _overflow(device, node_bytes, shared_ptr, shared_node, shared_bytes, memory)
 
 
 @njit(cache=True)
-def _value(  # type: ignore[no-untyped-def]
+def makespan(  # type: ignore[no-untyped-def]
     device, slot, q, number, time, succ_ptr, succ, pred_ptr, pred, host, link_time, port
 ):
     """Makespan with every slot a part, used or not; inf where calls wait in a circle."""
@@ -241,10 +241,10 @@ def _walk(  # type: ignore[no-untyped-def]
     link_time, port, group, node_bytes, shared_ptr, shared_node, shared_bytes, memory,
 ):  # fmt: skip
     np.random.seed(seed)
-    value = _value(
+    value = makespan(
         device, slot, q, number, time, succ_ptr, succ, pred_ptr, pred, host, link_time, port
     )
-    over = _overflow(device, node_bytes, shared_ptr, shared_node, shared_bytes, memory)
+    over = overflow(device, node_bytes, shared_ptr, shared_node, shared_bytes, memory)
     scale = value if value > 0.0 else 1.0
     energy = value + 10 * over * scale
     found = over == 0.0
@@ -257,9 +257,9 @@ def _walk(  # type: ignore[no-untyped-def]
         )
         after = np.inf
         if changed:
-            over = _overflow(device, node_bytes, shared_ptr, shared_node, shared_bytes, memory)
+            over = overflow(device, node_bytes, shared_ptr, shared_node, shared_bytes, memory)
             if 10 * over * scale - energy <= 20 * warm:  # else it is hardly ever taken
-                after = 10 * over * scale + _value(
+                after = 10 * over * scale + makespan(
                     device, slot, q, number, time, succ_ptr, succ, pred_ptr, pred, host,
                     link_time, port,
                 )  # fmt: skip

@@ -12,7 +12,7 @@ from problems import latency
 from problems.answer import Answer
 from problems.bounds.headtail import headtail
 from problems.instance import Instance
-from solvers import start
+from solvers import objective
 from solvers.cpsat._schedule import build
 from solvers.cpsat._search import search
 from solvers.improve import improve
@@ -34,10 +34,9 @@ def intervals(
     from ortools.sat.python import cp_model  # heavy: out of start-up
 
     keeper = Keeper(context, lambda answer: _value(instance, answer))
-    for answer in (context.start, start.latency_start(instance)):
-        if answer is not None:
-            keeper.take(answer)
-    if keeper.best is not None:
+    for answer in objective.known(instance, context):
+        keeper.take(answer)
+    if keeper.best is not None and keeper.best is not context.start:
         seconds = SEARCH * context.time_left()
         keeper.take(improve(instance, keeper.best, seconds=seconds, seed=context.seed))
     if keeper.value == 0.0:

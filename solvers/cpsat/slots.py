@@ -40,9 +40,8 @@ def slots(
     if reason is not None:
         raise Unsupported(reason)
     keeper = Keeper(context, lambda answer: objective.value(instance, answer))
-    for answer in (context.start, objective.starting(instance)):
-        if answer is not None:
-            keeper.take(answer)
+    for answer in objective.known(instance, context):
+        keeper.take(answer)
     if keeper.value == 0.0:
         context.claim("optimal", 0.0, "the starting answer takes no time")
         return keeper.best

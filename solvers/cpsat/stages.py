@@ -56,9 +56,8 @@ def stages(
     from ortools.sat.python import cp_model  # heavy: out of start-up
 
     keeper = Keeper(context, lambda answer: objective.value(instance, answer))
-    for answer in (context.start, objective.starting(instance)):
-        if answer is not None:
-            keeper.take(answer)
+    for answer in objective.known(instance, context):
+        keeper.take(answer)
     if keeper.value == 0.0:
         context.claim("optimal", 0.0, "the starting answer takes no time")
         return keeper.best

@@ -10,7 +10,7 @@ from typing import Literal, cast
 from problems import throughput
 from problems.answer import Answer
 from problems.instance import Instance
-from solvers import start
+from solvers import objective
 from solvers.formulations._floor import floor
 from solvers.ideals import _scope
 from solvers.ideals._program import setting, solve
@@ -35,9 +35,8 @@ def run(instance: Instance, context: Context, max_gib: float, reason: str | None
     if max_gib <= 0:
         raise ValueError(f"option max_gib={max_gib} is not positive")
     keeper = Keeper(context, lambda answer: value_of(instance, answer))
-    for answer in (context.start, start.throughput_start(instance)):
-        if answer is not None:
-            keeper.take(answer)
+    for answer in objective.known(instance, context):
+        keeper.take(answer)
     if keeper.value == 0.0:
         context.claim("optimal", 0.0, "the starting answer takes no time")
         return keeper.best
