@@ -78,6 +78,29 @@ def test_shares_are_met(name):
 
 
 @each
+def test_cuts_repeat(name):
+    """Scotch would cut a graph of this size by several threads, each time in another way."""
+    rng = np.random.default_rng(0)
+    n = 4000
+    pairs = {(int(v - 1 - rng.integers(min(v, 30))), v) for v in range(1, n) for _ in "ab"}
+    edges = [(u, v, 1 + (7 * u + v) % 1000) for u, v in sorted(pairs)]
+    graph = weighted(rng.integers(1, 1000, n).tolist(), edges)
+    cut, share = cutter(name), np.full(6, 1 / 6)
+    first, *others = (cut(graph, share, 0.05, 1) for _ in range(4))
+    assert all(np.array_equal(first, other) for other in others)
+
+
+@pytest.mark.skipif(find_spec("kahip") is None, reason="kahip needs kahip (extra: partition)")
+def test_blocks_of_one_device_follow_each_other():
+    n = 120
+    graph = weighted([1] * n, [(v, v + 1, 3) for v in range(n - 1)])
+    for share in ((0.25, 0.75), (0.75, 0.25), (0.5, 0.125, 0.375)):
+        part = cutter("kahip")(graph, np.array(share), 0.05, 1)
+        assert np.count_nonzero(np.diff(part)) == len(share) - 1
+        assert (np.diff(part) >= 0).all() or (np.diff(part) <= 0).all()
+
+
+@each
 def test_degenerate_graphs(name, capfd):
     big = 2**29
     graphs = [
