@@ -1,7 +1,8 @@
 """The program over slices against all slices of an order, tried one by one."""
 
 import math
-from itertools import permutations
+from dataclasses import replace
+from itertools import permutations, repeat
 
 import numpy as np
 import pytest
@@ -49,10 +50,14 @@ def brute_force(instance, space, order, cut):
 
 @pytest.mark.parametrize("every", [True, False])
 def test_slices_of_one_order_are_the_best(every):
-    rng, compared, split, memory = np.random.default_rng(0), 0, 0, 0
-    for _, instance in samples(90, n=5, problem="throughput"):
+    rng, compared, split, memory, several = np.random.default_rng(0), 0, 0, 0, 0
+    # Transfers so cheap that slices pay, or memory so tight that there is no other way.
+    cheap = samples(70, n=6, problem="throughput", unsupported=0.0)
+    tight = samples(70, n=6, problem="throughput", tight=1.7, density=0.6)
+    for scale, (_, instance) in [*zip(repeat(0.05), cheap), *zip(repeat(1.0), tight)]:
         if not exact(instance):
             continue
+        instance = replace(instance, link_time=instance.link_time * scale)
         best = Best(instance, Context())
         slicer = Slicer(instance, best)
         space = slicer.space
@@ -65,12 +70,18 @@ def test_slices_of_one_order_are_the_best(every):
         expected = brute_force(instance, space, order, cut)
         assert found == pytest.approx(expected, rel=1e-9), (instance.rules, order, cut)
         assert best.value == pytest.approx(expected, rel=1e-9)
+        if slicer.exact and 0 < expected < math.inf:
+            # Under a cap that is hardly above it, too.
+            assert slicer.run(order, cut, expected * (1 + 1e-6)) == pytest.approx(expected)
+            assert slicer.run(order, cut, expected * (1 - 1e-6)) == math.inf
         compared += 1
         split += instance.rules.split_phases and instance.phase.any()
         memory += math.isfinite(instance.memory.min())
+        several += best.answer is not None and len(set(best.answer.device)) > 1
     assert compared >= 60
     assert split >= 5
     assert memory >= 20
+    assert several >= 15
 
 
 def test_devices_that_are_too_unlike_follow_one_sequence(monkeypatch):
