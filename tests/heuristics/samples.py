@@ -12,6 +12,14 @@ from problems.generate.random import random_bundle
 from problems.instance import Instance
 from problems.resolve import from_bundle
 
+# What to draw of each kind, next to its problem; smaller where brute force takes long.
+KINDS: tuple[dict[str, Any], ...] = (
+    {"problem": "throughput"},
+    {"problem": "latency"},
+    {"problem": "latency", "rules": {"contention": "ports"}, "n": 5},
+    {"problem": "calls", "n": 5},
+)
+
 
 def sample(seed: int, n: int = 6, devices: int = 3, **given: Any) -> Instance | None:
     """One instance with traits drawn by `seed`, `n` nodes and `devices` devices at most.
@@ -28,6 +36,9 @@ def sample(seed: int, n: int = 6, devices: int = 3, **given: Any) -> Instance | 
         rules["contiguous"] = bool(rng.integers(2))
         rules["overlap"] = ("none", "half", "full")[rng.integers(3)]
         rules["split_phases"] = bool(rng.integers(2))
+    if problem == "calls":
+        slots = (None, 1, 2, 3)[rng.integers(4)]
+        rules |= {} if slots is None else {"slots": slots}
     rules |= given.pop("rules", {})
     traits: dict[str, Any] = {
         "n": int(rng.integers(1, n + 1)),
@@ -44,6 +55,8 @@ def sample(seed: int, n: int = 6, devices: int = 3, **given: Any) -> Instance | 
         "unsupported": float(rng.choice([0.0, 0.3])),
         "ties": bool(rng.integers(2)),
     }
+    if problem == "calls":
+        traits["topology"] = "staged"
     try:
         return from_bundle(random_bundle(seed, problem=problem, rules=rules, **traits | given))
     except FileError as error:
@@ -61,3 +74,10 @@ def samples(count: int, **given: Any) -> Iterator[tuple[int, Instance]]:
         if instance is not None:
             count -= 1
             yield seed, instance
+
+
+def of_every_kind(count: int, **given: Any) -> Iterator[Instance]:
+    """`count` instances of each of :data:`KINDS`."""
+    for kind in KINDS:
+        for _, instance in samples(count, **kind | given):
+            yield instance
