@@ -15,7 +15,7 @@ from scipy.sparse import csr_array
 from heuristics.shared.space import Space
 
 # Transfers above which pairs are matched greedily instead.
-LIMIT = 3000
+LIMIT = 20_000
 
 
 def favourite_children(
