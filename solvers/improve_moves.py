@@ -10,13 +10,14 @@ import numpy as np
 from numba import njit
 
 from solvers import rng as rng_
+from solvers.improve_times import INNER
 
 # Draws for a critical node before any node is taken.
 TRIES = 12
 CRITICAL = 1e-9
 
 
-@njit(cache=True, forceinline=True)
+@njit(cache=True)
 def slide(sequence, place, at, to):  # type: ignore[no-untyped-def]
     """Take the node at a place out and put it back at another."""
     v = sequence[at]
@@ -29,14 +30,13 @@ def slide(sequence, place, at, to):  # type: ignore[no-untyped-def]
     place[v] = to
 
 
-@njit(cache=True, forceinline=True)
-def put(ground, walk, g, k, to):  # type: ignore[no-untyped-def]
+@njit(cache=True)
+def shift(use, readers, memory, size, shared, weight_ptr, weight, g, k, to):  # type: ignore[no-untyped-def]
     """Count group g's bytes on device `to` instead of k (-1: nowhere); whether `to` holds them."""
-    use, readers, weight, shared = walk.use, walk.readers, ground.weight, ground.shared
     if k >= 0:
-        use[k] -= ground.size[g]
-    use[to] += ground.size[g]
-    for i in range(ground.weight_ptr[g], ground.weight_ptr[g + 1]):
+        use[k] -= size[g]
+    use[to] += size[g]
+    for i in range(weight_ptr[g], weight_ptr[g + 1]):
         w = weight[i]
         if k >= 0:
             readers[w, k] -= 1
@@ -45,7 +45,16 @@ def put(ground, walk, g, k, to):  # type: ignore[no-untyped-def]
         readers[w, to] += 1
         if readers[w, to] == 1:
             use[to] += shared[w]
-    return use[to] <= ground.memory[to]
+    return use[to] <= memory[to]
+
+
+@njit(cache=True, forceinline=True)
+def put(ground, walk, g, k, to):  # type: ignore[no-untyped-def]
+    """See :func:`shift`."""
+    return shift(
+        walk.use, walk.readers, ground.memory, ground.size, ground.shared, ground.weight_ptr,
+        ground.weight, g, k, to,
+    )  # fmt: skip
 
 
 @njit(cache=True, forceinline=True)
@@ -108,13 +117,13 @@ def propose(ground, walk, focus):  # type: ignore[no-untyped-def]
     return count, -1, 0, fits
 
 
-@njit(cache=True, forceinline=True)
+@njit(**INNER)
 def _low(stream, n):  # type: ignore[no-untyped-def]
     """The lower of two numbers in 0..n-1: large moves cost much and are seldom taken."""
     return min(rng_.below(stream, n), rng_.below(stream, n))
 
 
-@njit(cache=True, forceinline=True)
+@njit(**INNER)
 def _target(stream, device, v, K, pred_ptr, pred, succ_ptr, succ):  # type: ignore[no-untyped-def]
     """Another device for v: as often where a neighbour is, if that is elsewhere, as anywhere."""
     ins, outs = pred_ptr[v + 1] - pred_ptr[v], succ_ptr[v + 1] - succ_ptr[v]
@@ -126,7 +135,7 @@ def _target(stream, device, v, K, pred_ptr, pred, succ_ptr, succ):  # type: igno
     return (device[v] + 1 + rng_.below(stream, K - 1)) % K
 
 
-@njit(cache=True, forceinline=True)
+@njit(**INNER)
 def _take(ground, walk, count, g, k, to):  # type: ignore[no-untyped-def]
     """Add group g to the move if its new device supports and holds it."""
     if not ground.possible[g, to]:
@@ -138,7 +147,7 @@ def _take(ground, walk, count, g, k, to):  # type: ignore[no-untyped-def]
     return True
 
 
-@njit(cache=True, forceinline=True)
+@njit(**INNER)
 def _cluster(ground, walk, v, most, to):  # type: ignore[no-untyped-def]
     """Up to `most` connected groups on v's device, grown from a random member each time."""
     stream, device, unit, seen, reached = (
@@ -173,7 +182,7 @@ def _cluster(ground, walk, v, most, to):  # type: ignore[no-untyped-def]
     return count
 
 
-@njit(cache=True, forceinline=True)
+@njit(**INNER)
 def _segment(ground, walk, v, end, to):  # type: ignore[no-untyped-def]
     """Groups of v's device from v up to place `end` of the sequence."""
     k, count = walk.device[v], 0

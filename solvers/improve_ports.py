@@ -15,7 +15,7 @@ from problems.answer import Answer
 from problems.instance import Instance
 
 
-@njit(cache=True, forceinline=True)
+@njit(cache=True)
 def served(  # type: ignore[no-untyped-def]
     time, way, pred_ptr, pred, unlimited, floor, staged, port, wire, host, device, sequence, limit,
     start, arrive, stamp, count, log,

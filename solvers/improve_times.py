@@ -14,11 +14,15 @@ from numba import njit
 
 # Rounding of sums in two directions.
 SLACK = 1e-9
+# Parts that only compiled code calls: wrappers for Python would take longer to compile than they.
+INNER = {
+    "cache": True, "forceinline": True, "no_cpython_wrapper": True, "no_cfunc_wrapper": True
+}  # fmt: skip
 # Places in a block of dirty ones.
 SHIFT = 6
 
 
-@njit(cache=True, forceinline=True)
+@njit(cache=True)
 def floors(time, succ_ptr, succ):  # type: ignore[no-untyped-def]
     """Least seconds from the finish of every node to the end, wherever nodes are; shape (n,)."""
     n = time.shape[0]
@@ -30,7 +34,7 @@ def floors(time, succ_ptr, succ):  # type: ignore[no-untyped-def]
     return tail
 
 
-@njit(cache=True, forceinline=True)
+@njit(cache=True)
 def unlink(v, k, before, after, ends, count):  # type: ignore[no-untyped-def]
     """Take v out of the list of device k."""
     a, b = before[v], after[v]
@@ -45,7 +49,7 @@ def unlink(v, k, before, after, ends, count):  # type: ignore[no-untyped-def]
     count[k] -= 1
 
 
-@njit(cache=True, forceinline=True)
+@njit(cache=True)
 def link(v, k, a, before, after, ends, count):  # type: ignore[no-untyped-def]
     """Put v into the list of device k behind node a, -1 for the front."""
     b = after[a] if a >= 0 else ends[k, 0]
@@ -61,7 +65,7 @@ def link(v, k, a, before, after, ends, count):  # type: ignore[no-untyped-def]
     count[k] += 1
 
 
-@njit(cache=True, forceinline=True)
+@njit(cache=True)
 def last_before(v, k, device, sequence, place, before, ends, count):  # type: ignore[no-untyped-def]
     """The last node of device k that stands before v in the sequence; -1 without one."""
     at = place[v]
@@ -76,7 +80,7 @@ def last_before(v, k, device, sequence, place, before, ends, count):  # type: ig
     return u
 
 
-@njit(cache=True, forceinline=True)
+@njit(**INNER)
 def mark(i, dirty, blocks):  # type: ignore[no-untyped-def]
     """Note that the node at place i is to be timed again; 1 where that is new."""
     if dirty[i]:
@@ -86,7 +90,7 @@ def mark(i, dirty, blocks):  # type: ignore[no-untyped-def]
     return 1
 
 
-@njit(cache=True, forceinline=True)
+@njit(**INNER)
 def forward(ground, walk, pending, first, last, limit):  # type: ignore[no-untyped-def]
     """Time what is dirty, from place `first` on, until the makespan is known to exceed `limit`.
 
@@ -177,7 +181,7 @@ def forward(ground, walk, pending, first, last, limit):  # type: ignore[no-untyp
     return makespan(time, unlimited, device, start, walk.ends, ground.sinks), count
 
 
-@njit(cache=True, forceinline=True)
+@njit(**INNER)
 def makespan(time, unlimited, device, start, ends, sinks):  # type: ignore[no-untyped-def]
     """Latest finish: that of the last node of a device, or of a sink where there is no last."""
     latest = 0.0
@@ -194,7 +198,7 @@ def makespan(time, unlimited, device, start, ends, sinks):  # type: ignore[no-un
     return latest
 
 
-@njit(cache=True, forceinline=True)
+@njit(**INNER)
 def backward(ground, walk, pending, first):  # type: ignore[no-untyped-def]
     """Compute the tails of what is dirty, from place `first` backwards, and all that follows."""
     time, way, links = ground.time, ground.way, ground.links
@@ -237,12 +241,49 @@ def backward(ground, walk, pending, first):  # type: ignore[no-untyped-def]
         block -= 1
 
 
-@njit(cache=True, forceinline=True)
-def by_start(ground, walk):  # type: ignore[no-untyped-def]
+@njit(cache=True)
+def afresh(  # type: ignore[no-untyped-def]
+    device, sequence, time, way, links, pred_ptr, pred, succ_ptr, succ, unlimited, start, tail
+):
+    """Fill all starts and tails, shape (n,); returns the makespan."""
+    n, K = time.shape
+    free = np.zeros(K)
+    latest = 0.0
+    for v in sequence:
+        k = device[v]
+        t = 0.0 if unlimited[k] else free[k]
+        for j in range(pred_ptr[v], pred_ptr[v + 1]):
+            u = pred[j]
+            other = device[u]
+            arrival = start[u] + time[u, other]
+            if other != k:
+                arrival += way[u, links[other, k, 0]] + way[u, links[other, k, 1]]
+            t = max(t, arrival)
+        start[v] = t
+        free[k] = t + time[v, k]
+        latest = max(latest, free[k])
+    free[:] = 0.0  # now from the start of the next node on the device to the end
+    for i in range(n - 1, -1, -1):
+        v = sequence[i]
+        k = device[v]
+        rest = 0.0 if unlimited[k] else free[k]
+        for j in range(succ_ptr[v], succ_ptr[v + 1]):
+            s = succ[j]
+            to = device[s]
+            that = time[s, to] + tail[s]
+            if to != k:
+                that += way[v, links[k, to, 0]] + way[v, links[k, to, 1]]
+            rest = max(rest, that)
+        tail[v] = rest
+        free[k] = time[v, k] + rest
+    return latest
+
+
+@njit(cache=True)
+def by_start(sequence, place, start):  # type: ignore[no-untyped-def]
     """Order the sequence by starts, which changes no time: the sort is stable."""
-    sequence, place = walk.sequence, walk.place
     old = sequence.copy()
-    key = walk.start[old]
+    key = start[old]
     order = np.argsort(key, kind="mergesort")
     for i in range(len(old)):
         v = old[order[i]]

@@ -21,6 +21,7 @@ from solvers import improve_times as times_
 from solvers import rng as rng_
 from solvers.formulations._contract import memory_by_group
 from solvers.improve_moves import propose, put, slide
+from solvers.improve_times import INNER
 
 
 class Ground(NamedTuple):
@@ -84,7 +85,7 @@ class Walk(NamedTuple):
         Seconds to the start, and from the finish to the end; no tails under ports.
     before, after : int64 arrays, shape (n,)
         Neighbours on the device; -1 without one, and on unlimited devices.
-    ends, count : int64 arrays, shapes (K, 2), (K,)
+    ends, number : int64 arrays, shapes (K, 2), (K,)
         First and last node of every device, and how many there are.
     use, readers : float64 array, shape (K,); int64 array, shape (T, K)
         Bytes held; groups that read each shared weight.
@@ -111,7 +112,7 @@ class Walk(NamedTuple):
     before: np.ndarray
     after: np.ndarray
     ends: np.ndarray
-    count: np.ndarray
+    number: np.ndarray
     use: np.ndarray
     readers: np.ndarray
     best_device: np.ndarray
@@ -187,7 +188,7 @@ def walk_of(ground: Ground, stream: np.ndarray) -> Walk:
         value=np.full(2, np.inf),
         device=number[0], sequence=number[1], place=number[2],
         start=real[0], tail=real[1], before=number[3], after=number[4],
-        ends=np.full((K, 2), -1), count=np.zeros(K, np.int64),
+        ends=np.full((K, 2), -1), number=np.zeros(K, np.int64),
         use=np.zeros(K), readers=np.zeros((len(ground.shared), K), np.int64),
         best_device=number[5], best_sequence=number[6],
         dirty=np.zeros(n, np.bool_), blocks=np.zeros((n >> times_.SHIFT) + 2, np.int64),
@@ -208,7 +209,7 @@ def restart(ground, walk, device, sequence):  # type: ignore[no-untyped-def]
     walk.device[:] = device
     walk.sequence[:] = sequence
     walk.ends[:] = -1
-    walk.count[:] = 0
+    walk.number[:] = 0
     walk.before[:] = -1
     walk.after[:] = -1
     n = len(device)
@@ -219,24 +220,20 @@ def restart(ground, walk, device, sequence):  # type: ignore[no-untyped-def]
         walk.place[v] = i
         k = device[v]
         if not ground.unlimited[k]:
-            times_.link(v, k, walk.ends[k, 1], walk.before, walk.after, walk.ends, walk.count)
-    walk.start[:] = -1
-    walk.tail[:] = -1
+            times_.link(v, k, walk.ends[k, 1], walk.before, walk.after, walk.ends, walk.number)
     if ground.contended:
         walk.value[0] = _served(ground, walk, np.inf)
         walk.start[:] = walk.fresh
     else:
-        for i in range(n):
-            times_.mark(i, walk.dirty, walk.blocks)
-        walk.value[0], _ = times_.forward(ground, walk, n, 0, n, np.inf)
-        for i in range(n):
-            times_.mark(i, walk.dirty, walk.blocks)
-        times_.backward(ground, walk, n, n - 1)
-        times_.by_start(ground, walk)
+        walk.value[0] = times_.afresh(
+            walk.device, walk.sequence, ground.time, ground.way, ground.links, ground.pred_ptr,
+            ground.pred, ground.succ_ptr, ground.succ, ground.unlimited, walk.start, walk.tail,
+        )  # fmt: skip
+        times_.by_start(walk.sequence, walk.place, walk.start)
     _keep(walk)
 
 
-@njit(cache=True, forceinline=True)
+@njit(**INNER)
 def _served(ground, walk, limit):  # type: ignore[no-untyped-def]
     walk.counter[0] += 1
     return ports_.served(
@@ -246,7 +243,7 @@ def _served(ground, walk, limit):  # type: ignore[no-untyped-def]
     )  # fmt: skip
 
 
-@njit(cache=True, forceinline=True)
+@njit(**INNER)
 def _keep(walk):  # type: ignore[no-untyped-def]
     if walk.value[0] < walk.value[1] * (1 - 1e-9) or walk.value[1] == np.inf:
         walk.value[1] = walk.value[0]
@@ -268,9 +265,11 @@ def anneal(ground, walk, first, moves, hot, cooling, step, focus):  # type: igno
         if i % step == 0:
             heat = hot * cooling ** (i // step)
         walk.counter[1] += 1
-        if walk.counter[1] >= n and not ground.contended:  # where a node stands among those of other devices matters again
+        if (
+            walk.counter[1] >= n and not ground.contended
+        ):  # where a node stands among those of other devices matters again
             walk.counter[1] = 0
-            times_.by_start(ground, walk)
+            times_.by_start(walk.sequence, walk.place, walk.start)
         count, v, at, fits = propose(ground, walk, focus)
         if count == 0 and v < 0:
             continue
@@ -285,7 +284,7 @@ def anneal(ground, walk, first, moves, hot, cooling, step, focus):  # type: igno
             _keep(walk)
 
 
-@njit(cache=True, forceinline=True)
+@njit(**INNER)
 def _try(ground, walk, count, v, at, limit):  # type: ignore[no-untyped-def]
     """Carry a move out if the makespan stays within `limit`; memory is the caller's.
 
@@ -293,7 +292,7 @@ def _try(ground, walk, count, v, at, limit):  # type: ignore[no-untyped-def]
     holds where they were; node v, unless -1, slides to place `at`. A refusal leaves all as it was.
     """
     device, sequence, place = walk.device, walk.sequence, walk.place
-    before, after, ends, number = walk.before, walk.after, walk.ends, walk.count
+    before, after, ends, number = walk.before, walk.after, walk.ends, walk.number
     dirty, blocks, unlimited = walk.dirty, walk.blocks, ground.unlimited
     unit_ptr, unit_node, touched, old = (
         ground.unit_ptr,

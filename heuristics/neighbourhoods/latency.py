@@ -108,7 +108,7 @@ class _Search:
             at += piece
             piece = max(1, min(4 * piece, int(piece * PATIENCE / max(taken, 1e-7))))
         if best.value == known:
-            self.moves = min(self.moves * 3 // 2, 200 * MOVES * self.instance.n)
+            self.moves = min(self.moves * 3 // 2, 30 * MOVES * self.instance.n)
         self._settle()
         return made / PACE
 

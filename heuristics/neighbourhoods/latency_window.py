@@ -55,9 +55,8 @@ def solve(
     index = {int(v): i for i, v in enumerate(nodes)}
     release, outlet, least = _boundary(ground, walk, first, last)
     value = float(walk.value[0])
-    unit = value / UNITS
-    target = value * (1 - GAIN)
-    if least > target:
+    unit, target = value / UNITS, value * (1 - GAIN)
+    if value <= 0.0 or least > target:
         return None, True, 0.0
     model = cp_model.CpModel()
     choice = _groups(ground, walk, nodes, index, allowed, model)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from itertools import combinations
 
@@ -56,7 +56,7 @@ def starts(instance: Instance, space: Space, context: Context, best: Best) -> li
     _, between = ranks.averages(instance, space)
     sequence = np.argsort(-rank, kind="stable").astype(np.int64)
     table = np.minimum(ranks.optimistic_costs(space, between), 1e30)
-    lists = [
+    lists: list[Callable[[Best], bool]] = [
         lambda own: offer_sequence(instance, space, own, sequence),
         lambda own: offer_sequence(instance, space, own, sequence, bias=table),
         lambda own: offer_schedule(
@@ -114,7 +114,14 @@ def _beams(instance: Instance, space: Space, best: Best, sequence: np.ndarray) -
                 yield answer
 
 
-def _chunks(instance, space, best, fresh, keep, rank):  # type: ignore[no-untyped-def]
+def _chunks(
+    instance: Instance,
+    space: Space,
+    best: Best,
+    fresh: Callable[[], Best],
+    keep: Callable[[str, Best], None],
+    rank: np.ndarray,
+) -> None:
     """Consecutive pieces of topological orders of units, one piece a device."""
     by_rank = np.full(len(space.unit_bytes), -np.inf)
     np.maximum.at(by_rank, space.unit, rank)

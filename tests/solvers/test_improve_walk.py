@@ -38,7 +38,7 @@ def same_as_afresh(case, ground, walk):
     assert not walk.blocks.any()
     other = walk_.walk_of(ground, walk.stream)
     walk_.restart(ground, other, walk.device, walk.sequence)
-    for name in ("value", "start", "tail", "ends", "count", "before", "after", "readers"):
+    for name in ("value", "start", "tail", "ends", "number", "before", "after", "readers"):
         kept, fresh = getattr(walk, name), getattr(other, name)
         if name == "value":
             kept, fresh = kept[:1], fresh[:1]
