@@ -1,0 +1,132 @@
+"""The parts by name: each improves the best answer within a context of its own."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from heuristics.annealing import anneal
+from heuristics.champion import bounds
+from heuristics.champion.plan import KINDS
+from heuristics.greedy import construct
+from heuristics.neighbourhoods.dispatch import improve
+from heuristics.shared.best import Best
+from heuristics.shared.feasible import baseline
+from heuristics.shared.space import Space
+from heuristics.starts.dispatch import starts
+from problems.answer import Answer
+from problems.bounds.registry import REGISTRY
+from problems.instance import Instance
+from solvers import catalogue
+from solvers.method import Context
+
+Part = Callable[["Task"], None]
+
+LOOKS = 100
+"""Looks at the clock, each after about a tenth of a second of work, of `dp` without a deadline."""
+GIB = 2.0
+"""Memory of `dp`."""
+STARTS = 3
+"""Starts that annealing goes out from."""
+
+
+class Task:
+    """What parts share and are given.
+
+    Attributes
+    ----------
+    limit : float
+        Seconds of the whole run.
+    context : Context
+        With the part's deadline.
+    best : Best
+        Reports to `context`.
+    found : list of Answer
+        Starts, best first.
+    met : callable
+        Whether the known bound is met.
+    """
+
+    def __init__(
+        self,
+        instance: Instance,
+        space: Space,
+        limit: float,
+        context: Context,
+        best: Best,
+        found: list[Answer],
+        met: Callable[[], bool],
+    ) -> None:
+        self.instance, self.space, self.limit = instance, space, limit
+        self.context, self.best, self.found, self.met = context, best, found, met
+
+
+class Looks(Context):
+    """A context whose time is up after so many looks at the clock."""
+
+    left = LOOKS
+
+    def time_left(self) -> float:
+        """Infinity, or -1 after :data:`LOOKS` looks."""
+        self.left -= 1
+        return math.inf if self.left >= 0 else -1.0
+
+
+def _bounds(task: Task) -> None:
+    for name in bounds.names(task.instance, task.limit):
+        if task.met() or task.context.time_left() <= 0:
+            return
+        task.context.claim("bound", REGISTRY[name](task.instance).value, name)
+
+
+def _single(task: Task) -> None:
+    baseline(task.instance, task.space, task.context, task.best)
+
+
+def _greedy(task: Task) -> None:
+    construct(task.instance, task.space, task.best)
+
+
+def _starts(task: Task) -> None:
+    task.found[:] = starts(task.instance, task.space, task.context, task.best)
+
+
+def _annealing(task: Task) -> None:
+    if task.best.answer is not None:
+        found = task.found[:STARTS] or [task.best.answer]
+        anneal(task.instance, task.space, task.context, task.best, found, rounds=len(found) + 2)
+
+
+def _lns(task: Task) -> None:
+    if task.best.answer is not None:
+        improve(task.instance, task.space, task.context, task.best)
+
+
+def _exact(name: str) -> Part:
+    def part(task: Task) -> None:
+        entry, context = catalogue.load(name), task.context
+        if name == "dp" and catalogue.load("dp").refusal(task.instance) is not None:
+            entry = catalogue.load("dp-relaxed")
+        if entry.refusal(task.instance) is not None:
+            return
+        if context.deadline == math.inf:
+            context = Looks(
+                seed=context.seed, threads=context.threads, start=context.start,
+                bound=context.bound, on_answer=context.on_answer, on_bound=context.on_bound,
+                on_claim=context.on_claim,
+            )  # fmt: skip
+        context.start = task.best.answer
+        entry.run(task.instance, context, **({"max_gib": GIB} if name == "dp" else {}))
+
+    return part
+
+
+PARTS: dict[str, Part] = {
+    "bounds": _bounds,
+    "single": _single,
+    "greedy": _greedy,
+    "starts": _starts,
+    "annealing": _annealing,
+    "lns": _lns,
+    **{name: _exact(name) for name, kind in KINDS.items() if kind == "exact"},
+}

@@ -1,0 +1,154 @@
+"""The plan: which part runs when, and for which share of the time that is left.
+
+A plan is chosen by problem, size and limit alone. What a part leaves of its share falls to those
+after it, so that a plan ends with a part that can use any time. Sizes and limits are upper ends of
+classes; the first row that fits holds.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+from problems.instance import Instance
+from problems.rules import ThroughputRules
+
+Kind = Literal["heuristic", "exact", "bound"]
+Parts = Literal["all", "heuristic", "exact"]
+KINDS: dict[str, Kind] = {
+    "bounds": "bound",
+    "greedy": "heuristic",
+    "starts": "heuristic",
+    "annealing": "heuristic",
+    "lns": "heuristic",
+    "dp": "exact",
+    "stages": "exact",
+    "prefix@highs": "exact",
+    "assign@highs": "exact",
+    "intervals": "exact",
+    "slots": "exact",
+}
+"""Kind of every part by name; see :mod:`heuristics.champion.parts`."""
+
+
+ENDLESS = ("stages", "prefix@highs", "assign@highs", "intervals", "slots")
+"""Parts that have no fixed effort: without a deadline they run on tiny instances only."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A plan and where it holds.
+
+    Attributes
+    ----------
+    problem : str
+        A problem, or ``contiguous`` for `throughput` along a chain.
+    places : float
+        Holds up to so many places: nodes times devices.
+    limit : float
+        Holds up to so many seconds; inf for a run without a deadline, too.
+    steps : tuple of (str, float)
+        Part, and share of the time left that it may take.
+    """
+
+    problem: str
+    places: float
+    limit: float
+    steps: tuple[tuple[str, float], ...]
+
+
+TINY = 60
+"""Places of an instance on which all parts run, proved or not: it takes no time, and whatever is
+compiled at first use is ready afterwards."""
+
+ANY = math.inf
+
+PLANS = (
+    # Along a chain the program over ideals proves most; where it is too large, stages often do.
+    Row("contiguous", TINY, ANY, (
+        ("greedy", 0.2), ("starts", 0.2), ("annealing", 0.2), ("lns", 0.2), ("dp", 0.3),
+        ("bounds", 0.3), ("stages", 0.5), ("prefix@highs", 0.9),
+    )),
+    Row("contiguous", 10_000, 0.5, (("greedy", 0.3), ("annealing", 1.0))),
+    Row("contiguous", 10_000, 5.0, (
+        ("bounds", 0.2), ("greedy", 0.2), ("dp", 0.6), ("annealing", 0.3), ("lns", 1.0),
+    )),
+    Row("contiguous", 5_000, ANY, (
+        ("bounds", 0.1), ("greedy", 0.1), ("dp", 0.4), ("stages", 0.5), ("starts", 0.3),
+        ("lns", 0.4), ("prefix@highs", 0.5), ("lns", 1.0),
+    )),
+    Row("contiguous", 10_000, ANY, (
+        ("bounds", 0.1), ("greedy", 0.1), ("dp", 0.4), ("starts", 0.3), ("lns", 1.0),
+    )),
+    Row("contiguous", ANY, ANY, (
+        ("bounds", 0.1), ("greedy", 0.2), ("starts", 0.3), ("annealing", 0.4), ("lns", 1.0),
+    )),
+    # Placed freely, windows beat whole models unless these are small.
+    Row("throughput", TINY, ANY, (
+        ("greedy", 0.2), ("starts", 0.2), ("annealing", 0.2), ("lns", 0.2), ("bounds", 0.3),
+        ("stages", 0.5), ("assign@highs", 0.9),
+    )),
+    Row("throughput", 10_000, 0.5, (("greedy", 0.4), ("annealing", 1.0))),
+    Row("throughput", 10_000, 5.0, (
+        ("bounds", 0.1), ("greedy", 0.2), ("annealing", 0.4), ("lns", 1.0),
+    )),
+    Row("throughput", 1_000, ANY, (
+        ("bounds", 0.1), ("greedy", 0.1), ("starts", 0.1), ("annealing", 0.1), ("lns", 0.4),
+        ("assign@highs", 0.8), ("lns", 1.0),
+    )),
+    Row("throughput", 10_000, 30.0, (
+        ("bounds", 0.1), ("greedy", 0.1), ("starts", 0.15), ("annealing", 0.1), ("lns", 1.0),
+    )),
+    Row("throughput", 10_000, ANY, (
+        ("bounds", 0.1), ("greedy", 0.1), ("starts", 0.15), ("annealing", 0.1), ("lns", 0.6),
+        ("assign@highs", 0.6), ("lns", 1.0),
+    )),
+    Row("throughput", ANY, ANY, (
+        ("bounds", 0.1), ("greedy", 0.2), ("starts", 0.3), ("annealing", 0.4), ("lns", 1.0),
+    )),
+    # Schedules of more than some dozens of nodes are not proved in any time.
+    Row("latency", TINY, ANY, (
+        ("greedy", 0.2), ("starts", 0.2), ("annealing", 0.2), ("lns", 0.2), ("bounds", 0.3),
+        ("intervals", 0.9),
+    )),
+    Row("latency", 10_000, 0.5, (("greedy", 0.4), ("annealing", 1.0))),
+    Row("latency", 200, ANY, (
+        ("bounds", 0.1), ("greedy", 0.2), ("starts", 0.2), ("annealing", 0.1), ("lns", 0.2),
+        ("intervals", 0.8), ("lns", 1.0),
+    )),
+    Row("latency", ANY, ANY, (
+        ("bounds", 0.1), ("greedy", 0.2), ("starts", 0.3), ("annealing", 0.2), ("lns", 1.0),
+    )),
+    # The starts of calls are in its neighbourhoods, too.
+    Row("calls", TINY, ANY, (
+        ("greedy", 0.2), ("starts", 0.2), ("annealing", 0.2), ("lns", 0.2), ("bounds", 0.3),
+        ("slots", 0.9),
+    )),
+    Row("calls", 150, ANY, (
+        ("bounds", 0.1), ("greedy", 0.2), ("starts", 0.2), ("lns", 0.3), ("slots", 0.9),
+        ("lns", 1.0),
+    )),
+    Row("calls", 1_000, ANY, (
+        ("bounds", 0.1), ("greedy", 0.2), ("starts", 0.2), ("lns", 0.45), ("slots", 0.75),
+        ("lns", 1.0),
+    )),
+    Row("calls", ANY, ANY, (("bounds", 0.1), ("greedy", 0.2), ("starts", 0.3), ("lns", 1.0))),
+)  # fmt: skip
+
+
+def plan(instance: Instance, limit: float, parts: Parts = "all") -> tuple[tuple[str, float], ...]:
+    """The steps for an instance and a limit in seconds; bounds go with any choice of parts."""
+    rules = instance.rules
+    chain = isinstance(rules, ThroughputRules) and rules.contiguous
+    problem = "contiguous" if chain else instance.problem
+    places = instance.n * instance.K
+    for row in PLANS:
+        if row.problem == problem and places <= row.places and limit <= row.limit:
+            return tuple(
+                (name, share)
+                for name, share in row.steps
+                if (parts == "all" or KINDS[name] in (parts, "bound"))
+                and (limit < math.inf or places <= TINY or name not in ENDLESS)
+            )
+    raise ValueError(f"no plan for {problem}")

@@ -1,0 +1,69 @@
+"""Large neighbourhood search."""
+
+from __future__ import annotations
+
+import time
+from typing import Literal
+
+from heuristics.annealing import anneal
+from heuristics.neighbourhoods.dispatch import improve
+from heuristics.shared import space as space_
+from heuristics.shared.best import Best
+from heuristics.shared.feasible import baseline
+from heuristics.starts.dispatch import starts
+from problems.answer import Answer
+from problems.instance import Instance
+from solvers.method import Context, method
+
+# What starts, and then annealing, may take of the time left, and how many answers it goes out from.
+STARTS, ANNEALING = 0.3, 0.2
+FROM = 3
+
+
+@method(problems=["throughput", "latency", "calls"], source="this suite", warm=True)
+def lns(
+    instance: Instance, context: Context, *, start: Literal["all", "single"] = "all"
+) -> Answer | None:
+    """Large neighbourhood search from the best of several constructive answers.
+
+    The starts (`all`, or the best single device) are annealed for some rounds, and the best answer
+    is then improved window by window: most of it keeps its place, the rest is placed anew. Without
+    a deadline each phase has a fixed effort.
+    """
+    best = Best(instance, context)
+    space = space_.build(instance)
+    baseline(instance, space, context, best)
+    if start == "all":
+        own = _within(best, STARTS)
+        found = starts(instance, space, own.context, own)
+    else:
+        found = [] if best.answer is None else [best.answer]
+    if best.answer is None:
+        return None
+    own = _within(best, ANNEALING)
+    found = found[:FROM]
+    anneal(instance, space, own.context, own, found, rounds=len(found) + 2)
+    improve(instance, space, context, best)
+    return best.answer
+
+
+def _within(best: Best, share: float) -> Best:
+    """A best answer that is shared with another, and has a share of its time only."""
+    context = best.context
+    own = Best(
+        best.instance,
+        Context(
+            seed=int(context.rng.integers(2**31)),
+            deadline=time.monotonic() + share * context.time_left(),
+            threads=context.threads,
+            start=best.answer,
+            bound=context.bound,
+            on_answer=lambda answer: _take(best, answer),
+        ),
+    )
+    own.answer, own.value = best.answer, best.value
+    return own
+
+
+def _take(best: Best, answer: Answer) -> None:
+    best.offer(answer)

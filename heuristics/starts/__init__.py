@@ -1,0 +1,1 @@
+"""Constructive answers that searches start from, by problem."""

@@ -1,0 +1,47 @@
+"""Starts for `calls`: fills of a topological order, and the max-load pipeline cut into calls."""
+
+from __future__ import annotations
+
+from heuristics.max_load import offer, refuses
+from heuristics.shared.best import Best
+from heuristics.shared.feasible import baseline
+from heuristics.shared.space import Space
+from problems import calls
+from problems.answer import Answer
+from problems.instance import Instance
+from solvers.method import Context
+from solvers.start_calls import mappings
+
+MOST = 6
+
+
+def starts(instance: Instance, space: Space, context: Context, best: Best) -> list[Answer]:
+    """Different valid answers, at most :data:`MOST`, best first; each is offered to `best`."""
+    baseline(instance, space, context, best)
+    found: dict[tuple[float, bytes, bytes], Answer] = {}
+
+    def keep(own: Best) -> None:
+        if own.answer is not None:
+            whole = calls.compact(instance, own.answer)
+            assert whole.slot is not None
+            found[own.value, whole.device.tobytes(), whole.slot.tobytes()] = whole
+            best.offer(whole)
+
+    def quiet() -> Best:
+        return Best(instance, Context(seed=context.seed, deadline=context.deadline))
+
+    for device in mappings(instance):
+        if best.done():
+            break
+        own = quiet()
+        own.offer_device(device)
+        keep(own)
+    if not best.done() and refuses(instance) is None:
+        own = quiet()
+        offer(instance, own.context, own, "dpl")
+        keep(own)
+    if best.answer is not None:
+        own = quiet()
+        own.offer(best.answer)
+        keep(own)
+    return [found[key] for key in sorted(found)[:MOST]]

@@ -1,0 +1,118 @@
+"""The champion: it stops at the bound, survives its parts, and says which part did what."""
+
+import math
+import time
+
+import pytest
+
+from heuristics import catalogue
+from heuristics.champion import bounds, plan
+from heuristics.champion.parts import PARTS
+from heuristics.champion.plan import ENDLESS, KINDS, PLANS, TINY
+from problems.bounds.theoretical import theoretical
+from problems.checker import check
+from problems.generate.random import random_bundle
+from problems.resolve import from_bundle
+from solvers.method import Context
+
+
+def instance_of(problem, seed=5, **rules):
+    """25 nodes on three devices: more than a tiny instance."""
+    bundle = random_bundle(
+        seed, problem=problem, n=25, devices=3, topology="staged", hosts=1, density=0.2, rules=rules
+    )
+    return from_bundle(bundle)
+
+
+def chain():
+    return instance_of("throughput", contiguous=True)
+
+
+def run(instance, **given):
+    claims, found, proved = [], [], []
+    context = Context(
+        on_claim=lambda *claim: claims.append(claim),
+        on_answer=found.append,
+        on_bound=proved.append,
+        **given,
+    )
+    answer = catalogue.load("portfolio").run(instance, context)
+    assert len(claims) == 1
+    return answer, claims[0], found, proved
+
+
+def test_a_proof_ends_the_run_and_is_passed_on():
+    instance = chain()
+    assert instance.n * instance.K > TINY
+    begin = time.monotonic()
+    answer, (claim, value, note), found, proved = run(instance, deadline=begin + 60)
+    assert time.monotonic() - begin < 50
+    assert claim == "optimal"
+    assert value == pytest.approx(check(instance, answer).objective, rel=1e-12)
+    assert value == pytest.approx(proved[-1], rel=1e-5)
+    assert "proved by dp" in note or "meets the bound" in note
+    assert "answer by" in note
+    values = [check(instance, each).objective for each in found]
+    assert values == sorted(values, reverse=True)
+    assert proved == sorted(proved)
+    assert proved[0] >= theoretical(instance).bounds[-1].value
+
+
+@pytest.mark.parametrize("problem", ["throughput", "latency", "calls"])
+def test_an_answer_that_meets_a_bound_ends_the_run(problem, monkeypatch):
+    instance = instance_of(problem)
+    known = catalogue.load("greedy").run(instance, Context())
+    value = check(instance, known).objective
+    monkeypatch.setattr(bounds, "names", lambda instance, limit: [])
+    for name in [each for each in PARTS if each != "single"]:
+        monkeypatch.setitem(PARTS, name, lambda task: pytest.fail("the run is over"))
+    answer, claim, _, _ = run(instance, start=known, bound=value)
+    assert check(instance, answer).objective <= value
+    assert claim[0] == "optimal"
+    assert "it meets the bound of the context" in claim[2]
+
+
+def test_a_part_that_raises_is_survived_and_named(monkeypatch):
+    def broken(task):
+        raise RuntimeError("no such wire")
+
+    for name in ("greedy", "dp"):
+        monkeypatch.setitem(PARTS, name, broken)
+    instance = chain()
+    answer, (claim, value, note), _, _ = run(instance, deadline=time.monotonic() + 1.0)
+    assert check(instance, answer).objective == pytest.approx(value, rel=1e-12)
+    assert claim in ("feasible", "optimal")
+    assert "failed: greedy: RuntimeError: no such wire" in note
+    assert "failed: dp: RuntimeError: no such wire" in note
+
+
+def test_every_case_has_a_plan_that_uses_all_time():
+    assert set(KINDS) | {"single"} == set(PARTS)
+    for problem in ("throughput", "contiguous", "latency", "calls"):
+        rows = [row for row in PLANS if row.problem == problem]
+        assert rows[0].places == TINY
+        assert (rows[-1].places, rows[-1].limit) == (math.inf, math.inf)
+    for row in PLANS:
+        assert all(name in KINDS and 0 < share <= 1 for name, share in row.steps)
+        assert row.places == TINY or row.steps[-1][1] == 1.0
+
+
+def test_the_plan_follows_from_problem_size_and_limit():
+    instance = chain()
+    assert plan.plan(instance, 0.1) == (("greedy", 0.3), ("annealing", 1.0))
+    assert dict(plan.plan(instance, 10.0))["stages"] == 0.5
+    without = [name for name, _ in plan.plan(instance, math.inf)]
+    assert "dp" in without
+    assert not set(without) & set(ENDLESS)
+    exact = [name for name, _ in plan.plan(instance, 10.0, "exact")]
+    assert exact == ["bounds", "dp", "stages", "prefix@highs"]
+    heuristic = [name for name, _ in plan.plan(instance, 10.0, "heuristic")]
+    assert heuristic == ["bounds", "greedy", "starts", "lns", "lns"]
+
+
+def test_bounds_are_chosen_by_the_limit():
+    instance = chain()
+    every = bounds.names(instance, math.inf)
+    assert set(every) == {each.name for each in theoretical(instance).bounds}
+    assert bounds.names(instance, 0.01) == every[: len(bounds.names(instance, 0.01))]
+    assert len(bounds.names(instance, 0.01)) < len(every)
