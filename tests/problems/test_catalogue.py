@@ -45,8 +45,10 @@ def sample() -> list[CatalogueEntry]:
 def test_instance_is_as_the_catalogue_says(entry) -> None:
     instance = LIBRARY.load(entry.id)
     assert instance.digest == entry.digest
-    huge = instance.n * instance.K > 200_000  # its numbers take a while
-    fresh = describe(instance, SPECS[entry.id], entry if huge else None)
+    # The numbers of larger ones take seconds: one in four of them, by a digest that stays.
+    size, drawn = instance.n * instance.K, int(entry.digest[-4:], 16) % 4 == 0
+    costly = size > 200_000 or (size > 800 and not drawn)
+    fresh = describe(instance, SPECS[entry.id], entry if costly else None)
     if entry.best_single_s is None:
         assert fresh.best_single_s is None
     else:
