@@ -34,6 +34,8 @@ and device at most.
 """
 LARGEST = 400_000
 """Literals beyond which a model takes seconds to build."""
+BUILDING = 5e-5
+"""Seconds a literal that a model may take until its search heeds the clock, on a busy machine."""
 
 
 def mapping(
@@ -68,7 +70,7 @@ def mapping(
     if first is not None:
         keeper.take(first)
     size = instance.n * instance.K * (2 if instance.staged else instance.K)
-    if keeper.value == 0.0 or size > LARGEST or context.time_left() < MARGIN:
+    if keeper.value == 0.0 or size > LARGEST or context.time_left() < MARGIN + size * BUILDING:
         return keeper.best
     if backend == "cp-sat":
         from ortools.sat.python import cp_model  # heavy: out of start-up

@@ -40,7 +40,7 @@ def rebuilt(instance: Instance, group: np.ndarray, edges: np.ndarray, **given: A
         **given,
     )
     # Exactly as those of any instance: other flags or types are another signature to compile.
-    alike = {}
+    alike: dict[str, Any] = {}
     for field in fields(instance):
         model = getattr(instance, field.name)
         if isinstance(model, np.ndarray):

@@ -118,7 +118,8 @@ def solve(
         keeper.take(local.answer(device, start[local.nodes], {}))
     model = timed(instance, part, module, tail)
     size = (len(model.instance.edges) + model.instance.n) * instance.K**2
-    if keeper.value > 0 and size <= LARGEST and context.time_left() > MARGIN:
+    least = MARGIN + size * exact.BUILDING
+    if keeper.value > 0 and size <= LARGEST and context.time_left() > least:
         (_native if backend == "cp-sat" else _tree)(local, model, keeper, backend, effort, context)
     if keeper.best is None:
         return None
