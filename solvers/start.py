@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 
 import numpy as np
 from scipy.sparse import coo_matrix
@@ -13,12 +14,15 @@ from problems.answer import Answer
 from problems.graph import topological_order
 from problems.instance import Instance
 from solvers import improve_throughput
+from solvers.beam import MOST, WEIGHTS, Beams
 from solvers.improve import improve
 
 STEPS = 20_000
 """Of local search on a schedule, a node: hundredths of a second for a thousand of them."""
 LEVELS = 24
 """Levels of the load that are tried for chunks."""
+WIDTH = 24
+"""Partial schedules that go on in a beam."""
 STARTS = 4
 """Best of the simple mappings that local search starts from."""
 
@@ -137,19 +141,37 @@ def _chunks(
 
 
 def latency_start(instance: Instance) -> Answer | None:
-    """The best valid single device or earliest-finish list schedule, improved; None without one."""
+    """The best single device, earliest-finish list schedule or beam, improved; None without one."""
     candidates = [np.full(instance.n, k) for k in range(instance.K)]
     greedy = _earliest_finish(instance)
     if greedy is not None:
         candidates.append(greedy)
+    answers = [
+        latency.dispatch(instance, device)
+        for device in candidates
+        if placement.is_placeable(instance, device)
+    ]
     best, least = None, np.inf
-    for device in candidates:
-        if placement.is_placeable(instance, device):
-            answer = latency.dispatch(instance, device)
-            value = latency.makespan(instance, answer)
-            if value < least:
-                best, least = answer, value
+    for answer in chain(answers, _beams(instance, answers)):
+        value = latency.makespan(instance, answer)
+        if value < least:
+            best, least = answer, value
     return None if best is None else improve(instance, best, steps=STEPS * instance.n)
+
+
+def _beams(instance: Instance, answers: list[Answer]) -> Iterator[Answer]:
+    """Valid answers of beams; of several prices where memory is short."""
+    if instance.n > MOST:
+        return
+    beams, order, prices = Beams(instance), np.arange(instance.n), [0.0]
+    if instance.memory.min() < instance.node_bytes.sum() + instance.shared_bytes.sum():
+        scale = min((latency.makespan(instance, each) for each in answers), default=1.0)
+        prices += [scale * 2.0**i for i in range(-8, 3)]
+    for price in prices:
+        for weight in WEIGHTS:
+            answer = beams.search(order, weight, price, WIDTH)
+            if answer is not None and latency.is_valid(instance, answer):
+                yield answer
 
 
 def _earliest_finish(instance: Instance) -> np.ndarray | None:

@@ -15,10 +15,10 @@ from heuristics.shared.chunks import device_orders, offer_chunks
 from heuristics.shared.feasible import baseline
 from heuristics.shared.lists import offer_schedule, offer_sequence
 from heuristics.shared.space import Space
-from heuristics.starts.latency_beam import MOST as BEAM
-from heuristics.starts.latency_beam import WEIGHTS, beam
 from problems.answer import Answer
 from problems.instance import Instance
+from solvers.beam import MOST as BEAM
+from solvers.beam import WEIGHTS, Beams
 from solvers.method import Context
 
 # Answers handed over at most, in all and of one kind.
@@ -90,11 +90,12 @@ def _beams(instance: Instance, space: Space, best: Best, sequence: np.ndarray) -
     """Beams of several orders, weights and, where memory is short, prices; then near the best."""
     short = space.memory.min() < space.unit_bytes.sum() + space.shared_bytes.sum()
     known: list[tuple[float, int, float, float]] = []
+    beams = Beams(instance)
 
     def look(order: int, weight: float, price: float, width: int) -> Answer | None:
         if best.done():
             return None
-        answer = beam(instance, space, (sequence, natural)[order], weight, price, width)
+        answer = beams.search((sequence, natural)[order], weight, price, width)
         if answer is not None:
             known.append((objective(instance, answer), order, weight, price))
         return answer

@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from heuristics.shared import anneal_throughput
+from heuristics.shared import anneal_latency, anneal_throughput
 from heuristics.shared import rng as rng_
 from heuristics.shared import space as space_
 from problems.generate.random import random_bundle
@@ -31,7 +31,19 @@ def _throughput(instance: Instance) -> Callable[[], object]:
     return lambda: anneal_throughput.anneal(space, run, 0, MOVES, hot, 0.99, MOVES)
 
 
-KERNELS: dict[str, Callable[[Instance], Callable[[], object]]] = {"throughput": _throughput}
+def _latency(instance: Instance) -> Callable[[], object]:
+    space = space_.build(instance)
+    run = anneal_latency.search(space, rng_.seeded(np.random.default_rng(0)))
+    place = np.random.default_rng(0).integers(0, instance.K, len(space.unit_bytes))
+    anneal_latency.restart(space, run, place[space.unit], np.arange(instance.n))
+    hot = 0.0003 * run.value[1]
+    return lambda: anneal_latency.anneal(space, run, 0, MOVES, hot, 0.99, MOVES)
+
+
+KERNELS: dict[str, Callable[[Instance], Callable[[], object]]] = {
+    "throughput": _throughput,
+    "latency": _latency,
+}
 
 
 @pytest.mark.parametrize("devices", [4, 16])

@@ -6,10 +6,10 @@ from heuristics.shared import ranks
 from heuristics.shared import space as space_
 from heuristics.shared.best import Best, objective
 from heuristics.starts.latency import MOST, starts
-from heuristics.starts.latency_beam import beam
 from problems.builder import Builder
 from problems.checker import check
 from problems.resolve import from_bundle
+from solvers.beam import Beams
 from solvers.method import Context
 from tests.brute_force import optimum
 from tests.heuristics.samples import samples
@@ -44,11 +44,11 @@ def test_a_wide_beam_without_ties_is_exhaustive_for_one_order():
         order = np.arange(instance.n)
         if len(space.unit_bytes) < instance.n:
             continue
-        answer = beam(instance, space, order, 0.0, 0.0, instance.K**instance.n)
+        answer = Beams(instance).search(order, 0.0, 0.0, instance.K**instance.n)
         verdict = check(instance, answer)
         assert verdict.valid
         rank = np.argsort(-ranks.mean_rank(instance, space), kind="stable")
-        narrow = beam(instance, space, rank, 0.0, 0.0, 1)
+        narrow = Beams(instance).search(rank, 0.0, 0.0, 1)
         assert objective(instance, narrow) < np.inf
         seen += verdict.objective <= optimum(instance).objective * (1 + 1e-2)
     assert seen >= 15
@@ -65,8 +65,8 @@ def test_a_price_leaves_memory_to_those_who_gain_most():
             builder.add_edge(f"v{v - 1}", f"v{v}")
     instance = from_bundle(builder.build())
     space, order = space_.build(instance), np.arange(3)
-    greedy = beam(instance, space, order, 0.0, 0.0, 1)
-    priced = beam(instance, space, order, 0.0, 1.0, 1)
+    greedy = Beams(instance).search(order, 0.0, 0.0, 1)
+    priced = Beams(instance).search(order, 0.0, 1.0, 1)
     assert greedy.device.tolist() == [1, 0, 0]
     assert priced.device.tolist() == [0, 0, 1]
     best = Best(instance, Context())

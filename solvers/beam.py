@@ -10,11 +10,11 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from heuristics.shared.space import Space
 from problems import latency
 from problems.answer import Answer
 from problems.bounds.headtail import tails
 from problems.instance import Instance
+from solvers.improve_walk import ground_of
 
 MOST = 4_000
 """Nodes up to which it is run: it copies schedules."""
@@ -22,37 +22,51 @@ WEIGHTS = (0.0, 0.3)
 """Weights of busy time."""
 
 
-def beam(
-    instance: Instance, space: Space, sequence: np.ndarray, weight: float, price: float, width: int
-) -> Answer | None:
-    """The best schedule of a beam; None where memory left none.
+class Beams:
+    """Beams of one instance; :meth:`search` runs one."""
 
-    Parameters
-    ----------
-    sequence : int64 array, shape (n,)
-        All nodes in a topological order.
-    weight : float
-        Of the mean busy time of the devices beside the longest path.
-    price : float
-        Seconds that all the memory of a limited device costs: without a price the first nodes take
-        it all, whatever the last ones would gain by it.
-    width : int
-        Partial schedules that go on.
-    """
-    size = space.unit_bytes.copy()
-    held = space.shared_bytes[space.weight]  # counted at every reader: more than it takes
-    np.add.at(size, np.repeat(np.arange(len(size)), np.diff(space.weight_ptr)), held)
-    device = _beam(
-        space.time, space.pred_ptr, space.pred, space.unlimited, space.link_time, space.links,
-        space.memory, space.unit, space.unit_time, size, np.ascontiguousarray(tails(instance)),
-        sequence, width, weight, np.where(space.memory > 0, price / space.memory, 0.0),
-    )  # fmt: skip
-    return latency.answer_of(instance, device, sequence) if device[0] >= 0 else None
+    def __init__(self, instance: Instance) -> None:
+        self.instance = instance
+        unit, ground = instance.group.astype(np.int64), ground_of(instance)
+        self.unit_time = np.zeros((len(ground.size), instance.K))
+        np.add.at(self.unit_time, unit, instance.time)
+        self.size = ground.size.copy()
+        held = ground.shared[ground.weight]  # counted at every reader: more than it takes
+        readers = np.repeat(np.arange(len(self.size)), np.diff(ground.weight_ptr))
+        np.add.at(self.size, readers, held)
+        self.ground, self.tail = ground, np.ascontiguousarray(tails(instance))
+
+    def search(
+        self, sequence: np.ndarray, weight: float, price: float, width: int
+    ) -> Answer | None:
+        """The best schedule of a beam; None where memory left none.
+
+        Parameters
+        ----------
+        sequence : int64 array, shape (n,)
+            All nodes in a topological order.
+        weight : float
+            Of the mean busy time of the devices beside the longest path.
+        price : float
+            Seconds that all the memory of a limited device costs: without a price the first nodes
+            take it all, whatever the last ones would gain by it.
+        width : int
+            Partial schedules that go on.
+        """
+        ground, memory = self.ground, self.ground.memory
+        prices = np.zeros(len(memory))
+        np.divide(price, memory, out=prices, where=memory > 0)
+        device = _beam(
+            ground.time, ground.pred_ptr, ground.pred, ground.unlimited, ground.way, ground.links,
+            memory, ground.unit, self.unit_time, self.size, self.tail,
+            np.ascontiguousarray(sequence, np.int64), width, weight, prices,
+        )  # fmt: skip
+        return None if device[0] < 0 else latency.answer_of(self.instance, device, sequence)
 
 
 @njit(cache=True)
 def _beam(  # type: ignore[no-untyped-def]
-    time, pred_ptr, pred, unlimited, link_time, links, memory, unit, unit_time, size, tail,
+    time, pred_ptr, pred, unlimited, way, links, memory, unit, unit_time, size, tail,
     sequence, width, weight, price,
 ):  # fmt: skip
     n, K = time.shape
@@ -82,8 +96,7 @@ def _beam(  # type: ignore[no-untyped-def]
                     other = place[b, unit[u]]
                     arrival = finish[b, u]
                     if other != k:
-                        arrival += link_time[links[other, k, 0], u]
-                        arrival += link_time[links[other, k, 1], u]
+                        arrival += way[u, links[other, k, 0]] + way[u, links[other, k, 1]]
                     t = max(t, arrival)
                 t += time[v, k]
                 child_finish[c] = t
