@@ -11,6 +11,7 @@ import math
 import time
 from collections import deque
 from collections.abc import Iterator
+from hashlib import sha256
 from itertools import count
 from typing import NamedTuple, Protocol
 
@@ -130,7 +131,7 @@ def _cuts(
         part = _part(instance, space, network, each, noisy, cut, seed)
         cut_at = time.monotonic()
         cutting.setdefault(each.size, deque(maxlen=LAST)).append(cut_at - begin)
-        key = part.tobytes() + each.devices.tobytes()
+        key = sha256(part.tobytes() + each.devices.tobytes()).digest()
         if key not in known:
             known.add(key)
             offer_parts(instance, space, state, best, network, cost, part, each.devices)
