@@ -40,7 +40,7 @@ def test_help_imports_nothing_heavy():
         (["list", "--nonsense"], "No such option"),
         (["list", "houses"], "can list instances, entries, platforms, selections"),
         (["list", "-i", "smokey"], "did you mean 'smoke'?"),
-        (["run", "-m", "hetf"], "did you mean 'heft'?"),
+        (["run", "-m", "heff"], "did you mean 'heft'?"),
         (["run", "--time", "soon"], "time 'soon'"),
         (["run", "--memory", "much"], "size 'much'"),
         (["run", "--seed", str(2**31)], "2**31"),
