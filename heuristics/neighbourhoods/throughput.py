@@ -2,8 +2,9 @@
 
 A window always holds units of the device with the largest load. Kinds: two devices, or three (along
 a chain, neighbours), near where they exchange payloads; what is near a unit, on the devices there;
-few units on all devices. All else keeps its place. Kinds are drawn by success for their effort,
-and windows grow while CP-SAT is through with them, in deterministic time.
+few units on all devices. All else keeps its place. Walks set out from the best mapping or, fresh,
+from chunks on devices in a random order, which no small step changes. Kinds are drawn by success
+for their effort, and windows grow while CP-SAT is through with them, in deterministic time.
 """
 
 from __future__ import annotations
@@ -17,6 +18,8 @@ from numba import njit
 from heuristics.neighbourhoods import throughput_window
 from heuristics.shared import anneal_throughput
 from heuristics.shared.best import MARGIN, Best
+from heuristics.shared.chunks import offer_chunks
+from heuristics.shared.feasible import random_order
 from heuristics.shared.space import Space
 from problems.instance import Instance
 from solvers import rng as rng_
@@ -25,7 +28,7 @@ from solvers.moves_throughput import State, measure
 from solvers.units_throughput import Problem
 from solvers.walk_throughput import Walk, anneal
 
-KINDS = ("pair", "triple", "near", "all", "walk")
+KINDS = ("pair", "triple", "near", "all", "walk", "fresh")
 # Rounds without improvement after which a search without a deadline ends.
 ROUNDS = 60
 # Deterministic seconds of a window, and the share under which windows of its kind grow.
@@ -37,6 +40,7 @@ BUILD = 3e-4
 # Moves of a walk a unit; first temperatures of walks in turn, the last one, parts of the period;
 # temperatures in between.
 MOVES, HEATS, COLD, LEVELS = 60, (1e-3, 1e-2, 3e-3, 3e-2), 1e-4, 64
+FRESH = 2e-2
 # Rounds in vain after which windows may take twice the effort, and how often that happens.
 PATIENT, DOUBLINGS = 24, 4
 # Steps of a walk that count as a second.
@@ -86,7 +90,10 @@ class _Search:
         share = self.score / self.score.sum()
         share = np.maximum(share, LEAST_SHARE)
         kind = int(self.rng.choice(len(KINDS), p=share / share.sum()))
-        better, effort = self._walk() if KINDS[kind] == "walk" else self._window(kind)
+        if KINDS[kind] in ("walk", "fresh"):
+            better, effort = self._walk(self._chunks() if KINDS[kind] == "fresh" else None)
+        else:
+            better, effort = self._window(kind)
         reward = (1.0 if better else 0.0) / max(effort, 0.02)
         self.score[kind] = MEMORY * self.score[kind] + (1 - MEMORY) * reward
         self.score = np.maximum(self.score, 1e-3)
@@ -103,14 +110,29 @@ class _Search:
         self.energy = self._settle(place) if self.best.value < known else energy
         return True
 
-    def _walk(self) -> tuple[bool, float]:
+    def _chunks(self) -> np.ndarray | None:
+        """Chunks by number on devices in a random order, shape (U,)."""
+        order = np.arange(len(self.place))
+        if self.rng.random() < 0.5:
+            order = random_order(self.space, self.run.walk.stream)
+        own = Best(self.best.instance, Context(deadline=self.context.deadline))
+        devices = self.rng.permutation(len(self.s.rank))
+        offer_chunks(self.best.instance, self.space, own, order, devices)
+        if own.answer is None:
+            return None
+        return own.answer.device[self.space.unit_node[self.space.unit_ptr[:-1]]]
+
+    def _walk(self, begin_at: np.ndarray | None = None) -> tuple[bool, float]:
+        """A round of annealing, hot and from the chunks where there are some."""
         walk: Walk = self.run.walk
         step = max(1, self.moves // LEVELS)
-        heat = HEATS[self.heat % len(HEATS)]
+        heat = HEATS[self.heat % len(HEATS)] if begin_at is None else FRESH
         hot, cooling = heat * self.best.value, (COLD / heat) ** (1 / LEVELS)
-        self.heat += 1
+        self.heat += begin_at is None
         walk.energy[1] = math.inf
-        anneal_throughput.restart(self.space, self.run, self.place)
+        anneal_throughput.restart(
+            self.space, self.run, self.place if begin_at is None else begin_at
+        )
         at, piece, steps = 0, 64, 0
         while at < self.moves and not self.best.done():
             piece = min(piece, self.moves - at)
@@ -120,8 +142,7 @@ class _Search:
             at += piece
             piece = max(1, min(4 * piece, int(piece * PATIENCE / max(taken, 1e-7))))
         better = self._offer(walk.best.copy())
-        if not better:
-            self._settle(self.place)
+        if not better and begin_at is None:
             self.moves = min(self.moves * 5 // 4, 100 * MOVES * len(self.place))
         return better, steps / PACE
 
