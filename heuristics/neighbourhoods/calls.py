@@ -1,12 +1,12 @@
 """Large neighbourhoods for `calls`: annealing from several starts, and windows of CP-SAT.
 
 Answers differ in what is on which accelerator, which no small change gets from one to the other:
-rounds of annealing take turns between the best answer and other starts, hot and cool ones. After
-each pair of rounds some nodes are set free and CP-SAT places them anew: a run of the topological
-order, what is near a node, or nodes of two calls. All else keeps its device and call. CP-SAT is
-asked for something better only, so that most windows end with a proof that there is nothing. Kinds
-are drawn by what they have brought, and windows grow while CP-SAT is through with them in time,
-counted in its own deterministic time.
+rounds of annealing go out from other starts, some of which exceed memory, and from the best
+answer, cool and hot. After each round some nodes are set free and CP-SAT places them anew: a run
+of the topological order, what is near a node, or nodes of two calls. All else keeps its device and
+call. CP-SAT is asked for something better only, so that most windows end with a proof that there is
+nothing. Kinds are drawn by what they have brought, and windows grow while CP-SAT is through with
+them in time, counted in its own deterministic time.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ import numpy as np
 from heuristics.shared import anneal_calls
 from heuristics.shared.best import Best
 from heuristics.shared.space import Space
-from heuristics.starts.calls import starts
+from heuristics.starts.calls import seeds
 from problems import calls
 from problems.answer import Answer
 from problems.cp_sat import keep_sound
@@ -32,15 +32,15 @@ from solvers.cpsat._calls import Program, build
 from solvers.method import Context
 
 # Rounds without a deadline.
-ROUNDS = 12
-# First and last temperature of the rounds, parts of the best value.
-HEATS = (0.03, 0.0003), (0.3, 0.003)
+ROUNDS = 2
+# First and last temperature, parts of the best value: from other starts, and from the best answer.
+FRESH, HEATS = (0.1, 0.0005), ((0.03, 0.0003), (0.3, 0.003))
 STEPS = 200
-# Moves a node of the first rounds, and how much more the next ones take.
+# Moves a node, and how much more those from the best answer take from round to round.
 MOVES, GROWTH = 400, 1.5
 # Seconds between two looks at the clock.
 PATIENCE = 0.004
-# Windows after a pair of rounds.
+# Windows after each round.
 WINDOWS = 2
 # Deterministic seconds of one window, and the share of them under which windows grow.
 EFFORT, EASY = 0.25, 0.2
@@ -59,19 +59,21 @@ def improve(instance: Instance, space: Space, context: Context, best: Best) -> N
     """Improve `best` until its time is up, or for :data:`ROUNDS` rounds without a deadline."""
     if best.answer is None or best.value <= 0.0:
         return
-    first = starts(instance, space, context, best)
+    first = seeds(instance)
     arrays = anneal_calls.arrays(instance, best.answer)
     run = anneal_calls.search(arrays, rng_.seeded(context.rng))
+    anneal_calls.restart(instance, arrays, run, best.answer)
     windows = Windows(instance, context, best)
-    count, moves = 0, float(MOVES * instance.n)
+    few = MOVES * instance.n
+    count, moves = 0, float(few)
     while not best.done() and (context.deadline < math.inf or count < ROUNDS):
-        # Best, other start, best, ...: each with every heat in turn.
-        other = first[count // 4 % len(first)] if count % 4 > 1 else best.answer
-        _walk(instance, arrays, run, best, other, HEATS[count % 2], int(moves))
-        count += 1
-        if count % 2 == 0:
-            windows.improve()
-            moves *= GROWTH
+        # Many short walks from other starts, one of which may end somewhere better.
+        for other in first:
+            _walk(instance, arrays, run, best, other, FRESH, few)
+        for heat in HEATS:
+            _walk(instance, arrays, run, best, best.answer, heat, int(moves))
+        windows.improve()
+        count, moves = count + 1, moves * GROWTH
 
 
 def _walk(
@@ -165,7 +167,8 @@ def _window(
     free[first] = True
     while at < len(queue) and len(queue) < width:
         v, at = queue[at], at + 1
-        for w in (*_row(instance.pred_ptr, instance.pred, v), *_row(instance.succ_ptr, instance.succ, v)):  # fmt: skip # noqa: E501
+        around = _row(instance.pred_ptr, instance.pred, v)
+        for w in around + _row(instance.succ_ptr, instance.succ, v):
             if not free[w] and len(queue) < width:
                 free[w] = True
                 queue.append(w)

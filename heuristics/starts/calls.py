@@ -9,10 +9,22 @@ from heuristics.shared.space import Space
 from problems import calls
 from problems.answer import Answer
 from problems.instance import Instance
+from problems.placement import is_placeable
 from solvers.method import Context
 from solvers.start_calls import mappings
 
 MOST = 6
+
+
+def seeds(instance: Instance) -> list[Answer]:
+    """Answers to walk out from, at most :data:`MOST`; those that exceed memory last."""
+    found: dict[tuple[bool, float], Answer] = {}
+    for device in mappings(instance):
+        answer = calls.dispatch(instance, device)
+        if calls.finishes(instance, answer) is not None:
+            key = not is_placeable(instance, device), calls.makespan(instance, answer)
+            found.setdefault(key, answer)
+    return [found[key] for key in sorted(found)[:MOST]]
 
 
 def starts(instance: Instance, space: Space, context: Context, best: Best) -> list[Answer]:
