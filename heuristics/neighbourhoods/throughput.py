@@ -120,7 +120,7 @@ class _Search:
         offer_chunks(self.best.instance, self.space, own, order, devices)
         if own.answer is None:
             return None
-        return own.answer.device[self.space.unit_node[self.space.unit_ptr[:-1]]]
+        return np.asarray(own.answer.device[self.space.unit_node[self.space.unit_ptr[:-1]]])
 
     def _walk(self, begin_at: np.ndarray | None = None) -> tuple[bool, float]:
         """A round of annealing, hot and from the chunks where there are some."""
