@@ -18,7 +18,8 @@ def best_single(instance: Instance) -> tuple[Answer, float] | None:
     """
     sequence = np.arange(instance.n)
     best: tuple[int, float] | None = None
-    for k in range(instance.K):
+    # One device of every class stands for all of it.
+    for k in np.unique(instance.device_class, return_index=True)[1].tolist():
         device = np.full(instance.n, k, np.int64)
         if not is_placeable(instance, device):
             continue
