@@ -50,13 +50,20 @@ MEMORY, LEAST_SHARE = 0.85, 0.05
 PATIENCE = 0.004  # seconds between two looks at the clock
 
 
-def improve(instance: Instance, space: Space, context: Context, best: Best) -> None:
-    """Improve `best` until it is done; without a deadline for :data:`ROUNDS` rounds in vain."""
+def improve(
+    instance: Instance, space: Space, context: Context, best: Best, rounds: int = 0
+) -> None:
+    """Improve `best` until it is done or, if `rounds` are given, for so many rounds in vain.
+
+    Without a deadline there are :data:`ROUNDS`.
+    """
     if best.answer is None or not best.value > 0.0 or instance.K == 1:
         return
     run = anneal_throughput.search(space, rng_.seeded(context.rng))
     search = _Search(space, run, context, best)
-    while not best.done() and (context.deadline < math.inf or search.vain < ROUNDS):
+    if rounds == 0 and context.deadline == math.inf:
+        rounds = ROUNDS
+    while not best.done() and (rounds == 0 or search.vain < rounds):
         search.round()
 
 
