@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from typing import Literal
+from typing import Annotated, Literal
 
 from heuristics.annealing import anneal
 from heuristics.neighbourhoods.dispatch import improve
@@ -13,7 +13,7 @@ from heuristics.shared.feasible import baseline
 from heuristics.starts.dispatch import starts
 from problems.answer import Answer
 from problems.instance import Instance
-from solvers.method import Context, method
+from solvers.method import Context, Range, method
 
 # What starts, and then annealing, may take of the time left, and how many answers it goes out from.
 STARTS, ANNEALING = 0.3, 0.2
@@ -22,13 +22,18 @@ FROM = 3
 
 @method(problems=["throughput", "latency", "calls"], source="this suite", warm=True)
 def lns(
-    instance: Instance, context: Context, *, start: Literal["all", "single"] = "all"
+    instance: Instance,
+    context: Context,
+    *,
+    start: Literal["all", "single"] = "all",
+    rounds: Annotated[int, Range(0, 1_000_000)] = 0,
 ) -> Answer | None:
     """Large neighbourhood search from the best of several constructive answers.
 
     The starts (`all`, or the best single device) are annealed for some rounds, and the best answer
-    is then improved window by window: most of it keeps its place, the rest is placed anew. Without
-    a deadline each phase has a fixed effort.
+    is then improved window by window: most of it keeps its place, the rest is placed anew. It
+    ends after so many `rounds` in vain (0: when time is up). Without a deadline each phase has a
+    fixed effort.
     """
     best = Best(instance, context)
     space = space_.build(instance)
@@ -43,7 +48,7 @@ def lns(
     own = _within(best, ANNEALING)
     found = found[:FROM]
     anneal(instance, space, own.context, own, found, rounds=len(found) + 2)
-    improve(instance, space, context, best)
+    improve(instance, space, context, best, rounds)
     return best.answer
 
 

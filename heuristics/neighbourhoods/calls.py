@@ -55,8 +55,13 @@ MEMORY = 0.9
 KINDS = ("run", "near", "two calls")
 
 
-def improve(instance: Instance, space: Space, context: Context, best: Best) -> None:
-    """Improve `best` until its time is up, or for :data:`ROUNDS` rounds without a deadline."""
+def improve(
+    instance: Instance, space: Space, context: Context, best: Best, rounds: int = 0
+) -> None:
+    """Improve `best` until it is done or, if `rounds` are given, for so many rounds.
+
+    Without a deadline there are :data:`ROUNDS`.
+    """
     if best.answer is None or best.value <= 0.0:
         return
     first = seeds(instance)
@@ -66,7 +71,9 @@ def improve(instance: Instance, space: Space, context: Context, best: Best) -> N
     windows = Windows(instance, context, best)
     few = MOVES * instance.n
     count, moves = 0, float(few)
-    while not best.done() and (context.deadline < math.inf or count < ROUNDS):
+    if rounds == 0 and context.deadline == math.inf:
+        rounds = ROUNDS
+    while not best.done() and (rounds == 0 or count < rounds):
         # Many short walks from other starts, one of which may end somewhere better.
         for other in first:
             _walk(instance, arrays, run, best, other, FRESH, few)

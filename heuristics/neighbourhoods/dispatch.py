@@ -15,6 +15,11 @@ IMPROVE = {
 }
 
 
-def improve(instance: Instance, space: Space, context: Context, best: Best) -> None:
-    """Improve `best` until its time is up or, without a deadline, for a fixed effort."""
-    IMPROVE[instance.problem](instance, space, context, best)
+def improve(
+    instance: Instance, space: Space, context: Context, best: Best, rounds: int = 0
+) -> None:
+    """Improve `best` until it is done or, if `rounds` are given, for so many rounds in vain.
+
+    Without a deadline the effort is fixed in any case.
+    """
+    IMPROVE[instance.problem](instance, space, context, best, rounds)

@@ -42,13 +42,20 @@ MEMORY, SHARE = 0.85, 0.06
 PATIENCE = 0.004  # seconds between two looks at the clock
 
 
-def improve(instance: Instance, space: Space, context: Context, best: Best) -> None:
-    """Improve `best` until it is done; without a deadline for :data:`ROUNDS` rounds in vain."""
+def improve(
+    instance: Instance, space: Space, context: Context, best: Best, rounds: int = 0
+) -> None:
+    """Improve `best` until it is done or, if `rounds` are given, for so many rounds in vain.
+
+    Without a deadline there are :data:`ROUNDS`.
+    """
     if best.answer is None or not best.value > 0.0 or instance.K == 1 or instance.n == 1:
         return
     search = _Search(instance, space, context, best)
     vain = 0
-    while not best.done() and (context.deadline < math.inf or vain < ROUNDS):
+    if rounds == 0 and context.deadline == math.inf:
+        rounds = ROUNDS
+    while not best.done() and (rounds == 0 or vain < rounds):
         vain = 0 if search.round() else vain + 1
 
 
