@@ -233,6 +233,7 @@ def sequence_starts_compiled(  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def upward_rank_compiled(device, time, succ_ptr, succ, link_time, links):  # type: ignore[no-untyped-def]
+    """Compiled body of :func:`upward_rank`; `links` comes from :func:`communication`."""
     n = device.shape[0]
     rank = np.zeros(n)
     for u in range(n - 1, -1, -1):
