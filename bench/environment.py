@@ -16,8 +16,8 @@ import psutil
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = (
-    "numpy", "scipy", "numba", "networkx", "highspy", "pyscipopt", "ortools", "pyomo", "pymetis",
-    "torch", "msgspec", "psutil",
+    "numpy", "scipy", "numba", "networkx", "highspy", "pyscipopt", "ortools", "pyomo", "kahip",
+    "pymetis", "scotchpy64", "torch", "msgspec", "psutil",
 )  # fmt: skip
 CALIBRATION_REPEATS = 8
 _CALIBRATION_STEPS = 400_000

@@ -16,7 +16,12 @@ from problems.files import FileError
 
 SOLVERS = {"HiGHS": "highspy", "SCIP": "pyscipopt", "CP-SAT": "ortools.sat.python.cp_model",
            "Pyomo": "pyomo.environ"}  # fmt: skip
-EXTRAS = {"capture, rl": "torch", "cluster": "distributed", "partition": "pymetis", "cbc": "pulp"}
+EXTRAS = {
+    "capture, rl": ("torch",),
+    "cluster": ("distributed",),
+    "partition": ("kahip", "pymetis", "scotchpy"),
+    "cbc": ("pulp",),
+}
 
 
 def run(json: bool) -> int:
@@ -27,15 +32,16 @@ def run(json: bool) -> int:
         _check("entries", _entries),
     ]
     told = environment.describe()
-    optional = {
-        name: importlib.util.find_spec(module) is not None for name, module in EXTRAS.items()
+    lacking = {
+        name: [module for module in modules if importlib.util.find_spec(module) is None]
+        for name, modules in EXTRAS.items()
     }
     if json:
         output.as_json(
             {
                 "environment": told,
                 "checks": [{"what": w, "ok": ok, "note": n} for w, ok, n in checks],
-                "extras": optional,
+                "extras": {name: not missing for name, missing in lacking.items()},
             }
         )
     else:
@@ -44,7 +50,12 @@ def run(json: bool) -> int:
             ["Python", "", f"{sys.version.split()[0]} on {told['os']}"],
             ["machine", "", f"{told['cpu']}, {len(os.sched_getaffinity(0))} usable threads"],
             *([what, "ok" if ok else "FAILED", note] for what, ok, note in checks),
-            *([f"extra {n}", "ok" if there else "-", ""] for n, there in optional.items()),
+            *(
+                [f"extra {name}", "-", f"without {', '.join(missing)}"]
+                if missing
+                else [f"extra {name}", "ok", ""]
+                for name, missing in lacking.items()
+            ),
         ]
         output.rows({"what": "left", "state": "left", "note": "fold"}, rows)
     return DONE if all(ok for _, ok, _ in checks) else FAILED
