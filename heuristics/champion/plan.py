@@ -94,7 +94,7 @@ PLANS = (
         ("bounds", 0.1), ("greedy", 0.2), ("annealing", 0.4), ("lns", 1.0),
     )),
     Row("throughput", 1_000, ANY, (
-        ("bounds", 0.1), ("greedy", 0.1), ("starts", 0.1), ("annealing", 0.1), ("lns", 0.4),
+        ("bounds", 0.1), ("greedy", 0.1), ("starts", 0.1), ("annealing", 0.1), ("lns", 0.25),
         ("assign@highs", 0.8), ("lns", 1.0),
     )),
     Row("throughput", 10_000, 30.0, (
@@ -129,8 +129,9 @@ PLANS = (
         ("bounds", 0.1), ("greedy", 0.2), ("starts", 0.2), ("lns", 0.3), ("slots", 0.9),
         ("lns", 1.0),
     )),
+    Row("calls", 1_000, 5.0, (("bounds", 0.1), ("greedy", 0.1), ("lns", 1.0))),
     Row("calls", 1_000, ANY, (
-        ("bounds", 0.1), ("greedy", 0.2), ("starts", 0.2), ("lns", 0.45), ("slots", 0.75),
+        ("bounds", 0.1), ("greedy", 0.2), ("starts", 0.2), ("lns", 0.85), ("slots", 0.6),
         ("lns", 1.0),
     )),
     Row("calls", ANY, ANY, (("bounds", 0.1), ("greedy", 0.2), ("starts", 0.3), ("lns", 1.0))),

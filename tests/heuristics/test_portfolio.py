@@ -3,12 +3,14 @@
 import math
 import time
 
+import numpy as np
 import pytest
 
 from heuristics import catalogue
 from heuristics.champion import bounds, plan
 from heuristics.champion.parts import PARTS
 from heuristics.champion.plan import ENDLESS, KINDS, PLANS, TINY
+from heuristics.neighbourhoods import calls, latency, throughput
 from problems.bounds.theoretical import theoretical
 from problems.checker import check
 from problems.generate.random import random_bundle
@@ -116,3 +118,16 @@ def test_bounds_are_chosen_by_the_limit():
     assert set(every) == {each.name for each in theoretical(instance).bounds}
     assert bounds.names(instance, 0.01) == every[: len(bounds.names(instance, 0.01))]
     assert len(bounds.names(instance, 0.01)) < len(every)
+
+
+@pytest.mark.parametrize("problem", ["throughput", "latency", "calls"])
+def test_without_a_deadline_the_seed_alone_decides(problem, monkeypatch):
+    for each in (throughput, latency, calls):
+        monkeypatch.setattr(each, "ROUNDS", 1)
+    instance = instance_of(problem)
+    first, second = (run(instance, seed=3)[0] for _ in range(2))
+    assert np.array_equal(first.device, second.device)
+    if first.order is not None:
+        assert all(map(np.array_equal, first.order, second.order))
+    if first.slot is not None:
+        assert np.array_equal(first.slot, second.slot)
