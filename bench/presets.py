@@ -9,7 +9,7 @@ from bench.entries import Entry
 
 # One of each kind, for every problem; entries that refuse an instance are skipped on it.
 DEFAULT = (
-    "single", "random", "greedy", "annealing", "heft",
+    "single", "random", "greedy", "annealing", "heft", "splitting", "portfolio",
     "dp", "prefix@highs", "assign@highs", "intervals", "slots",
 )  # fmt: skip
 

@@ -47,7 +47,7 @@ from bench.transport import read_instance
 from problems.instance import Instance
 from solvers.method import Context, Method
 
-WARM_UP_S = 1.0
+WARM_UP_S = 0.3
 WARM_UP_PATIENCE_S = 100.0
 _PR_SET_PDEATHSIG = 1
 _OUT_OF_MEMORY = Failed("MemoryError", memory=True)
@@ -166,20 +166,21 @@ def _is_out_of_memory(error: BaseException | None) -> bool:
 
 
 def _warm_up(method: Method, tiny: Instance, task: Task) -> None:
-    """Run the method on the tiny instance until it compiles nothing new.
+    """Run the method on the tiny instance until it compiles and imports nothing new.
 
-    A first compilation outlasts the deadline, and the method then stops before it reaches its other
-    parts: it is run again. What fails here fails again, and is reported, in the run itself. A
-    method that does not heed its deadline is interrupted, late: it may be compiling.
+    A first compilation (or a solver's import) outlasts the deadline, and the method then stops
+    before it reaches its other parts: it is run again. What fails here fails again, and is
+    reported, in the run itself. A method that does not heed its deadline is interrupted, late: it
+    may be compiling.
     """
     if method.refusal(tiny) is not None:
         return
     signal.signal(signal.SIGALRM, _interrupt)
     signal.setitimer(signal.ITIMER_REAL, WARM_UP_PATIENCE_S)
     with suppress(Exception):
-        compiled, known = _compilations(), -1
-        while compiled() != known:
-            known = compiled()
+        compiled, known = _compilations(), (-1, 0)
+        while (compiled(), len(sys.modules)) != known:
+            known = compiled(), len(sys.modules)
             deadline = time.monotonic() + WARM_UP_S
             context = Context(seed=task.seed, deadline=deadline, threads=task.threads)
             method.run(tiny, context, **task.options)
