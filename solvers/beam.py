@@ -14,7 +14,7 @@ from problems import latency
 from problems.answer import Answer
 from problems.bounds.headtail import tails
 from problems.instance import Instance
-from solvers.improve_walk import ground_of
+from solvers.improve_state import ground_of
 
 MOST = 4_000
 """Nodes up to which it is run: it copies schedules."""

@@ -14,6 +14,7 @@ import numpy as np
 from problems import latency
 from problems.answer import Answer
 from problems.instance import Instance
+from solvers import improve_state as state_
 from solvers import improve_walk as walk_
 from solvers import rng as rng_
 
@@ -58,9 +59,9 @@ def improve(
     sequence = latency.sequence_of(instance, answer)
     assert sequence is not None
     first = latency.makespan(instance, answer)
-    ground = walk_.ground_of(instance)
-    walk = walk_.walk_of(ground, rng_.seeded(np.random.default_rng(seed)))
-    walk_.restart(ground, walk, answer.device, sequence)
+    ground = state_.ground_of(instance)
+    walk = state_.walk_of(ground, rng_.seeded(np.random.default_rng(seed)))
+    state_.restart(ground, walk, answer.device, sequence)
     size = instance.n + instance.m
     piece, left = max(1, PIECE // size), steps // size
     cooling = (COLD / HOT) ** (1 / STEPS_DOWN)
@@ -68,7 +69,7 @@ def improve(
     for turn in range(ROUNDS):
         before = walk.value[1]
         if turn > 0:
-            walk_.restart(ground, walk, walk.best_device.copy(), walk.best_sequence.copy())
+            state_.restart(ground, walk, walk.best_device.copy(), walk.best_sequence.copy())
         moves, at = min(MOVES * instance.n * 2**turn, left), 0
         left -= moves
         step = max(1, moves // STEPS_DOWN)

@@ -48,16 +48,7 @@ def shift(use, readers, memory, size, shared, weight_ptr, weight, g, k, to):  # 
     return use[to] <= memory[to]
 
 
-@njit(cache=True, forceinline=True)
-def put(ground, walk, g, k, to):  # type: ignore[no-untyped-def]
-    """See :func:`shift`."""
-    return shift(
-        walk.use, walk.readers, ground.memory, ground.size, ground.shared, ground.weight_ptr,
-        ground.weight, g, k, to,
-    )  # fmt: skip
-
-
-@njit(cache=True, forceinline=True)
+@njit(**INNER)
 def propose(ground, walk, focus):  # type: ignore[no-untyped-def]
     """Draw a move, its bytes counted but nothing else changed.
 
@@ -68,6 +59,11 @@ def propose(ground, walk, focus):  # type: ignore[no-untyped-def]
     unit, pred_ptr, pred, succ_ptr, succ = (
         ground.unit, ground.pred_ptr, ground.pred, ground.succ_ptr, ground.succ
     )  # fmt: skip
+    use, readers, memory, size, shared = (
+        walk.use, walk.readers, ground.memory, ground.size, ground.shared
+    )  # fmt: skip
+    weight_ptr, weight, possible = ground.weight_ptr, ground.weight, ground.possible
+    touched, target, seen, counter = walk.touched, walk.old_device, walk.seen, walk.counter
     n, K = ground.time.shape
     levels = 1 + int(np.log2(n))
     v = rng_.below(stream, n)
@@ -85,23 +81,34 @@ def propose(ground, walk, focus):  # type: ignore[no-untyped-def]
         if kind >= 0.65:  # v and a node of another device near it change places
             w = sequence[min(n - 1, max(0, place[v] + rng_.below(stream, 33) - 16))]
             to = device[w]
-            if to != k and ground.possible[unit[v], to] and ground.possible[unit[w], k]:
-                put(ground, walk, unit[v], k, to)
-                fits = put(ground, walk, unit[w], to, k) and walk.use[to] <= ground.memory[to]
-                walk.touched[0], walk.old_device[0] = unit[v], to
-                walk.touched[1], walk.old_device[1] = unit[w], k
+            if to != k and possible[unit[v], to] and possible[unit[w], k]:
+                shift(use, readers, memory, size, shared, weight_ptr, weight, unit[v], k, to)
+                fits = (
+                    shift(use, readers, memory, size, shared, weight_ptr, weight, unit[w], to, k)
+                    and use[to] <= memory[to]
+                )
+                touched[0], target[0] = unit[v], to
+                touched[1], target[1] = unit[w], k
                 count = 2
-        elif ground.possible[unit[v], to]:
+        elif possible[unit[v], to]:
             if kind < 0.4:
-                fits = put(ground, walk, unit[v], k, to)
-                walk.touched[0], walk.old_device[0] = unit[v], to
+                fits = shift(use, readers, memory, size, shared, weight_ptr, weight, unit[v], k, to)
+                touched[0], target[0] = unit[v], to
                 count = 1
             elif kind < 0.6:
-                most = min(2 << _low(stream, levels), len(ground.size))
-                count = _cluster(ground, walk, v, most, to)
+                most = min(2 << _low(stream, levels), len(size))
+                count = _cluster(
+                    stream, device, unit, pred_ptr, pred, succ_ptr, succ, walk.reached, v, most,
+                    use, readers, memory, size, shared, weight_ptr, weight,
+                    possible, touched, target, seen, counter, to,
+                )  # fmt: skip
             else:
                 end = min(n, place[v] + (2 << _low(stream, levels)))
-                count = _segment(ground, walk, v, end, to)
+                count = _segment(
+                    device, unit, sequence, place[v], end,
+                    use, readers, memory, size, shared, weight_ptr, weight,
+                    possible, touched, target, seen, counter, to,
+                )  # fmt: skip
     if kind < 0.25 or kind >= 0.7:
         low, high = -1, n
         for i in range(pred_ptr[v], pred_ptr[v + 1]):
@@ -136,45 +143,61 @@ def _target(stream, device, v, K, pred_ptr, pred, succ_ptr, succ):  # type: igno
 
 
 @njit(**INNER)
-def _take(ground, walk, count, g, k, to):  # type: ignore[no-untyped-def]
+def _take(  # type: ignore[no-untyped-def]
+    use,
+    readers,
+    memory,
+    size,
+    shared,
+    weight_ptr,
+    weight,
+    possible,
+    touched,
+    target,
+    count,
+    g,
+    k,
+    to,
+):
     """Add group g to the move if its new device supports and holds it."""
-    if not ground.possible[g, to]:
+    if not possible[g, to]:
         return False
-    if not put(ground, walk, g, k, to):
-        put(ground, walk, g, to, k)
+    if not shift(use, readers, memory, size, shared, weight_ptr, weight, g, k, to):
+        shift(use, readers, memory, size, shared, weight_ptr, weight, g, to, k)
         return False
-    walk.touched[count], walk.old_device[count] = g, to
+    touched[count], target[count] = g, to
     return True
 
 
 @njit(**INNER)
-def _cluster(ground, walk, v, most, to):  # type: ignore[no-untyped-def]
+def _cluster(  # type: ignore[no-untyped-def]
+    stream, device, unit, pred_ptr, pred, succ_ptr, succ, reached, v, most,
+    use, readers, memory, size, shared, weight_ptr, weight,
+    possible, touched, target, seen, counter, to,
+):  # fmt: skip
     """Up to `most` connected groups on v's device, grown from a random member each time."""
-    stream, device, unit, seen, reached = (
-        walk.stream, walk.device, ground.unit, walk.seen, walk.reached
-    )  # fmt: skip
-    pred_ptr, pred, succ_ptr, succ = ground.pred_ptr, ground.pred, ground.succ_ptr, ground.succ
     k = device[v]
-    walk.counter[0] += 1
-    mark = walk.counter[0]
-    seen[unit[v]] = mark
-    if not _take(ground, walk, 0, unit[v], k, to):
-        return 0
-    reached[0] = v
-    count = known = 1
-    for _ in range(4 * most):
-        if count == most or known == len(reached):
-            break
-        u = reached[rng_.below(stream, known)]
-        ins = pred_ptr[u + 1] - pred_ptr[u]
-        near = ins + succ_ptr[u + 1] - succ_ptr[u]
-        if near == 0:
-            continue
-        i = rng_.below(stream, near)
-        w = pred[pred_ptr[u] + i] if i < ins else succ[succ_ptr[u] + i - ins]
+    counter[0] += 1
+    mark = counter[0]
+    count = known = 0
+    w = v
+    for i in range(4 * most + 1):
+        if i > 0:
+            if count == most or known == len(reached):
+                break
+            u = reached[rng_.below(stream, known)]
+            ins = pred_ptr[u + 1] - pred_ptr[u]
+            near = ins + succ_ptr[u + 1] - succ_ptr[u]
+            if near == 0:
+                continue
+            j = rng_.below(stream, near)
+            w = pred[pred_ptr[u] + j] if j < ins else succ[succ_ptr[u] + j - ins]
         if device[w] == k and seen[unit[w]] != mark:
             seen[unit[w]] = mark
-            if not _take(ground, walk, count, unit[w], k, to):
+            if not _take(
+                use, readers, memory, size, shared, weight_ptr, weight,
+                possible, touched, target, count, unit[w], k, to,
+            ):  # fmt: skip
                 break
             reached[known] = w
             known += 1
@@ -183,16 +206,23 @@ def _cluster(ground, walk, v, most, to):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def _segment(ground, walk, v, end, to):  # type: ignore[no-untyped-def]
-    """Groups of v's device from v up to place `end` of the sequence."""
-    k, count = walk.device[v], 0
-    walk.counter[0] += 1
-    for i in range(walk.place[v], end):
-        u = walk.sequence[i]
-        g = ground.unit[u]
-        if walk.device[u] == k and walk.seen[g] != walk.counter[0]:
-            walk.seen[g] = walk.counter[0]
-            if not _take(ground, walk, count, g, k, to):
+def _segment(  # type: ignore[no-untyped-def]
+    device, unit, sequence, first, end,
+    use, readers, memory, size, shared, weight_ptr, weight,
+    possible, touched, target, seen, counter, to,
+):  # fmt: skip
+    """Groups of one device from place `first` up to place `end` of the sequence."""
+    k, count = device[sequence[first]], 0
+    counter[0] += 1
+    for i in range(first, end):
+        u = sequence[i]
+        g = unit[u]
+        if device[u] == k and seen[g] != counter[0]:
+            seen[g] = counter[0]
+            if not _take(
+                use, readers, memory, size, shared, weight_ptr, weight,
+                possible, touched, target, count, g, k, to,
+            ):  # fmt: skip
                 break
             count += 1
     return count

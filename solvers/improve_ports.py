@@ -84,10 +84,12 @@ def answer_of(instance: Instance, device: np.ndarray, sequence: np.ndarray) -> A
     n, K = instance.n, instance.K
     log = np.full(instance.m + 1, -1, np.int64)
     served(
-        np.array(instance.time), np.array(instance.link_time.T, order="C"), instance.pred_ptr,
-        instance.pred, instance.unlimited, np.zeros(n), instance.staged, instance.port,
-        instance.wire, instance.host, np.array(device, np.int64), sequence, np.inf, np.zeros(n),
-        np.zeros((n, K)), np.zeros((n, K), np.int64), 1, log,
+        # Copies: the instance's arrays are read-only, which is another type to the compiler.
+        np.array(instance.time), np.array(instance.link_time.T, order="C"),
+        np.array(instance.pred_ptr), np.array(instance.pred), np.array(instance.unlimited),
+        np.zeros(n), bool(instance.staged), np.array(instance.port), np.array(instance.wire),
+        np.array(instance.host), np.array(device, np.int64), np.array(sequence, np.int64), np.inf,
+        np.zeros(n), np.zeros((n, K)), np.zeros((n, K), np.int64), 1, log,
     )  # fmt: skip
     ids = log[: np.argmin(log)]
     u, to = np.divmod(ids, K)

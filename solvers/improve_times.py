@@ -23,14 +23,17 @@ SHIFT = 6
 
 
 @njit(cache=True)
-def floors(time, succ_ptr, succ):  # type: ignore[no-untyped-def]
-    """Least seconds from the finish of every node to the end, wherever nodes are; shape (n,)."""
-    n = time.shape[0]
+def floors(least, succ_ptr, succ):  # type: ignore[no-untyped-def]
+    """Least seconds from the finish of every node to the end, wherever nodes are; shape (n,).
+
+    `least`, shape (n,), are the seconds of each node on the device that is fastest for it.
+    """
+    n = len(least)
     tail = np.zeros(n)
     for u in range(n - 1, -1, -1):
         for i in range(succ_ptr[u], succ_ptr[u + 1]):
             v = succ[i]
-            tail[u] = max(tail[u], time[v].min() + tail[v])
+            tail[u] = max(tail[u], least[v] + tail[v])
     return tail
 
 
@@ -91,19 +94,16 @@ def mark(i, dirty, blocks):  # type: ignore[no-untyped-def]
 
 
 @njit(**INNER)
-def forward(ground, walk, pending, first, last, limit):  # type: ignore[no-untyped-def]
+def forward(  # type: ignore[no-untyped-def]
+    time, way, links, pred_ptr, pred, succ_ptr, succ, unlimited, floor, sinks, device, sequence,
+    place, start, tail, before, after, ends, dirty, blocks, changed, old_start, pending, first,
+    last, limit,
+):  # fmt: skip
     """Time what is dirty, from place `first` on, until the makespan is known to exceed `limit`.
 
     Places up to `last` hold what the move touched: tails are void there. Returns the makespan, inf
     where it exceeds, and how many old starts are logged.
     """
-    time, way, links = ground.time, ground.way, ground.links
-    pred_ptr, pred, succ_ptr, succ = ground.pred_ptr, ground.pred, ground.succ_ptr, ground.succ
-    unlimited, floor = ground.unlimited, ground.floor
-    device, sequence, place, start = walk.device, walk.sequence, walk.place, walk.start
-    tail, before, after = walk.tail, walk.before, walk.after
-    dirty, blocks = walk.dirty, walk.blocks
-    changed, old_start = walk.changed, walk.old_start
     count, block = 0, first >> SHIFT
     n = len(sequence)
     late = False
@@ -178,7 +178,7 @@ def forward(ground, walk, pending, first, last, limit):  # type: ignore[no-untyp
         block += 1
     if late:
         return np.inf, count
-    return makespan(time, unlimited, device, start, walk.ends, ground.sinks), count
+    return makespan(time, unlimited, device, start, ends, sinks), count
 
 
 @njit(**INNER)
@@ -199,13 +199,11 @@ def makespan(time, unlimited, device, start, ends, sinks):  # type: ignore[no-un
 
 
 @njit(**INNER)
-def backward(ground, walk, pending, first):  # type: ignore[no-untyped-def]
+def backward(  # type: ignore[no-untyped-def]
+    time, way, links, pred_ptr, pred, succ_ptr, succ, device, sequence, place, tail, before, after,
+    dirty, blocks, pending, first,
+):  # fmt: skip
     """Compute the tails of what is dirty, from place `first` backwards, and all that follows."""
-    time, way, links = ground.time, ground.way, ground.links
-    pred_ptr, pred, succ_ptr, succ = ground.pred_ptr, ground.pred, ground.succ_ptr, ground.succ
-    device, sequence, place = walk.device, walk.sequence, walk.place
-    tail, before, after = walk.tail, walk.before, walk.after
-    dirty, blocks = walk.dirty, walk.blocks
     block = first >> SHIFT
     while pending > 0:
         while blocks[block] == 0:
@@ -282,10 +280,22 @@ def afresh(  # type: ignore[no-untyped-def]
 @njit(cache=True)
 def by_start(sequence, place, start):  # type: ignore[no-untyped-def]
     """Order the sequence by starts, which changes no time: the sort is stable."""
-    old = sequence.copy()
-    key = start[old]
-    order = np.argsort(key, kind="mergesort")
-    for i in range(len(old)):
-        v = old[order[i]]
-        sequence[i] = v
-        place[v] = i
+    n = len(sequence)
+    old, new = sequence.copy(), np.empty(n, sequence.dtype)
+    width = 1
+    while width < n:  # merge runs; np.argsort would take longer to compile than all of this
+        for low in range(0, n, 2 * width):
+            i, j = low, min(n, low + width)
+            middle, high = j, min(n, low + 2 * width)
+            for at in range(low, high):
+                if j == high or (i < middle and start[old[i]] <= start[old[j]]):
+                    new[at] = old[i]
+                    i += 1
+                else:
+                    new[at] = old[j]
+                    j += 1
+        old, new = new, old
+        width *= 2
+    for i in range(n):
+        sequence[i] = old[i]
+        place[old[i]] = i

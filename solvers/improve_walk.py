@@ -8,8 +8,6 @@ of transfers as well (:mod:`solvers.improve_ports`), and is timed as a whole.
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import numpy as np
 from numba import njit
 
@@ -19,236 +17,9 @@ from problems.instance import Instance
 from solvers import improve_ports as ports_
 from solvers import improve_times as times_
 from solvers import rng as rng_
-from solvers.formulations._contract import memory_by_group
-from solvers.improve_moves import propose, put, slide
+from solvers.improve_moves import propose, shift, slide
+from solvers.improve_state import Walk
 from solvers.improve_times import INNER
-
-
-class Ground(NamedTuple):
-    """Arrays of one instance (n nodes, K devices, U units); not written to.
-
-    Attributes
-    ----------
-    way : float64 array, shape (n, L)
-        Seconds that each node's payload takes on every link.
-    links : int64 array, shape (K, K, 2)
-        See :func:`problems.latency.communication`.
-    floor : float64 array, shape (n,)
-        Least seconds from the finish of a node to the end, wherever nodes are.
-    unit, unit_ptr, unit_node : int64 arrays
-        Colocation group of every node; nodes of every group.
-    possible : bool array, shape (U, K)
-        Whether a device supports all of a group.
-    size, shared : float64 arrays, shapes (U,), (T,)
-        Bytes of every group, and of weights that several read.
-    weight_ptr, weight : int64 arrays
-        Which of those a group reads.
-    """
-
-    time: np.ndarray
-    way: np.ndarray
-    links: np.ndarray
-    pred_ptr: np.ndarray
-    pred: np.ndarray
-    succ_ptr: np.ndarray
-    succ: np.ndarray
-    sinks: np.ndarray
-    floor: np.ndarray
-    unlimited: np.ndarray
-    memory: np.ndarray
-    unit: np.ndarray
-    unit_ptr: np.ndarray
-    unit_node: np.ndarray
-    possible: np.ndarray
-    size: np.ndarray
-    shared: np.ndarray
-    weight_ptr: np.ndarray
-    weight: np.ndarray
-    contended: bool
-    staged: bool
-    port: np.ndarray
-    wire: np.ndarray
-    host: np.ndarray
-
-
-class Walk(NamedTuple):
-    """Where a walk stands; a call goes on where the last one left.
-
-    Attributes
-    ----------
-    stream : uint64 array, shape (1,)
-    value : float64 array, shape (2,)
-        Makespan of the walk and of the best answer, seconds.
-    device, sequence, place : int64 arrays, shape (n,)
-        Device of every node; all nodes in order; where each stands in it.
-    start, tail : float64 arrays, shape (n,)
-        Seconds to the start, and from the finish to the end; no tails under ports.
-    before, after : int64 arrays, shape (n,)
-        Neighbours on the device; -1 without one, and on unlimited devices.
-    ends, number : int64 arrays, shapes (K, 2), (K,)
-        First and last node of every device, and how many there are.
-    use, readers : float64 array, shape (K,); int64 array, shape (T, K)
-        Bytes held; groups that read each shared weight.
-    best_device, best_sequence : int64 arrays, shape (n,)
-    dirty, blocks, changed, old_start
-        What is to be timed, and what a refused move brings back.
-    touched, old_device : int64 arrays, shape (U,)
-        Groups that the move at hand took elsewhere, and from where.
-    moved, old_before, old_after : int64 arrays, shape (n + 1,)
-        Nodes that it linked anew, and their neighbours before.
-    seen, reached : int64 arrays
-        Room for clusters.
-    fresh, arrive, stamp, counter
-        Room for times under ports; `counter` counts moves.
-    """
-
-    stream: np.ndarray
-    value: np.ndarray
-    device: np.ndarray
-    sequence: np.ndarray
-    place: np.ndarray
-    start: np.ndarray
-    tail: np.ndarray
-    before: np.ndarray
-    after: np.ndarray
-    ends: np.ndarray
-    number: np.ndarray
-    use: np.ndarray
-    readers: np.ndarray
-    best_device: np.ndarray
-    best_sequence: np.ndarray
-    dirty: np.ndarray
-    blocks: np.ndarray
-    changed: np.ndarray
-    old_start: np.ndarray
-    touched: np.ndarray
-    old_device: np.ndarray
-    moved: np.ndarray
-    old_before: np.ndarray
-    old_after: np.ndarray
-    seen: np.ndarray
-    reached: np.ndarray
-    fresh: np.ndarray
-    arrive: np.ndarray
-    stamp: np.ndarray
-    counter: np.ndarray
-
-
-def ground_of(instance: Instance) -> Ground:
-    """The arrays that a walk reads."""
-    unit = instance.group
-    U = int(unit.max()) + 1
-    size, shared, weight, reader = memory_by_group(instance)
-    order = np.lexsort((weight, reader))
-    possible = np.ones((U, instance.K), bool)
-    np.logical_and.at(possible, unit, np.isfinite(instance.time))
-    # Copies: the instance's arrays are read-only, which is another type to the compiler.
-    own = {name: np.array(getattr(instance, name), order="C") for name in TAKEN}
-    node = np.argsort(unit, kind="stable").astype(np.int64)
-    return Ground(
-        **own,
-        way=np.array(instance.link_time.T, order="C"),
-        links=latency.communication(instance),
-        sinks=np.flatnonzero(np.diff(instance.succ_ptr) == 0),
-        floor=times_.floors(own["time"], own["succ_ptr"], own["succ"]),
-        unit=unit.astype(np.int64),
-        unit_ptr=np.searchsorted(unit[node], np.arange(U + 1)).astype(np.int64),
-        unit_node=node,
-        possible=possible,
-        size=size.astype(float),
-        shared=shared.astype(float),
-        weight_ptr=np.searchsorted(reader[order], np.arange(U + 1)).astype(np.int64),
-        weight=weight[order].astype(np.int64),
-        contended=ports.has_ports(instance),
-        staged=bool(instance.staged),
-    )
-
-
-TAKEN = (
-    "time", "pred_ptr", "pred", "succ_ptr", "succ", "unlimited", "memory", "port", "wire", "host",
-)  # fmt: skip
-"""Fields of :class:`Ground` that are called as in the instance."""
-
-
-def walk_of(ground: Ground, stream: np.ndarray) -> Walk:
-    """A walk that stands nowhere; :func:`restart` gives it an answer.
-
-    Parameters
-    ----------
-    stream : uint64 array, shape (1,)
-        See :func:`solvers.rng.seeded`.
-    """
-    (n, K), U = ground.time.shape, len(ground.size)
-    whole = [np.zeros(n + 1, np.int64) for _ in range(3)]
-    number = [np.zeros(n, np.int64) for _ in range(8)]
-    real = [np.zeros(n) for _ in range(4)]
-    pairs = (n, K) if ground.contended else (0, 0)
-    return Walk(
-        stream=stream,
-        value=np.full(2, np.inf),
-        device=number[0], sequence=number[1], place=number[2],
-        start=real[0], tail=real[1], before=number[3], after=number[4],
-        ends=np.full((K, 2), -1), number=np.zeros(K, np.int64),
-        use=np.zeros(K), readers=np.zeros((len(ground.shared), K), np.int64),
-        best_device=number[5], best_sequence=number[6],
-        dirty=np.zeros(n, np.bool_), blocks=np.zeros((n >> times_.SHIFT) + 2, np.int64),
-        changed=number[7], old_start=real[2],
-        touched=np.zeros(U, np.int64), old_device=np.zeros(U, np.int64),
-        moved=whole[0], old_before=whole[1], old_after=whole[2],
-        seen=np.full(U, -1), reached=np.zeros(n, np.int64),
-        fresh=real[3], arrive=np.zeros(pairs), stamp=np.zeros(pairs, np.int64),
-        counter=np.zeros(2, np.int64),
-    )  # fmt: skip
-
-
-@njit(cache=True)
-def restart(ground, walk, device, sequence):  # type: ignore[no-untyped-def]
-    """Go on from a valid mapping and topological sequence, both of shape (n,)."""
-    walk.use[:] = 0
-    walk.readers[:] = 0
-    walk.device[:] = device
-    walk.sequence[:] = sequence
-    walk.ends[:] = -1
-    walk.number[:] = 0
-    walk.before[:] = -1
-    walk.after[:] = -1
-    n = len(device)
-    for g in range(len(ground.size)):
-        put(ground, walk, g, -1, device[ground.unit_node[ground.unit_ptr[g]]])
-    for i in range(n):
-        v = sequence[i]
-        walk.place[v] = i
-        k = device[v]
-        if not ground.unlimited[k]:
-            times_.link(v, k, walk.ends[k, 1], walk.before, walk.after, walk.ends, walk.number)
-    if ground.contended:
-        walk.value[0] = _served(ground, walk, np.inf)
-        walk.start[:] = walk.fresh
-    else:
-        walk.value[0] = times_.afresh(
-            walk.device, walk.sequence, ground.time, ground.way, ground.links, ground.pred_ptr,
-            ground.pred, ground.succ_ptr, ground.succ, ground.unlimited, walk.start, walk.tail,
-        )  # fmt: skip
-        times_.by_start(walk.sequence, walk.place, walk.start)
-    _keep(walk)
-
-
-@njit(**INNER)
-def _served(ground, walk, limit):  # type: ignore[no-untyped-def]
-    walk.counter[0] += 1
-    return ports_.served(
-        ground.time, ground.way, ground.pred_ptr, ground.pred, ground.unlimited, ground.floor,
-        ground.staged, ground.port, ground.wire, ground.host, walk.device, walk.sequence, limit,
-        walk.fresh, walk.arrive, walk.stamp, walk.counter[0], walk.seen[:0],
-    )  # fmt: skip
-
-
-@njit(**INNER)
-def _keep(walk):  # type: ignore[no-untyped-def]
-    if walk.value[0] < walk.value[1] * (1 - 1e-9) or walk.value[1] == np.inf:
-        walk.value[1] = walk.value[0]
-        walk.best_device[:] = walk.device
-        walk.best_sequence[:] = walk.sequence
 
 
 @njit(cache=True)
@@ -279,9 +50,15 @@ def anneal(ground, walk, first, moves, hot, cooling, step, focus):  # type: igno
             for j in range(count):
                 g = walk.touched[j]
                 k = walk.device[ground.unit_node[ground.unit_ptr[g]]]
-                put(ground, walk, g, walk.old_device[j], k)
-        elif value[0] < value[1]:
-            _keep(walk)
+                shift(
+                    walk.use, walk.readers, ground.memory, ground.size, ground.shared,
+                    ground.weight_ptr, ground.weight, g, walk.old_device[j], k,
+                )  # fmt: skip
+        elif value[0] < value[1] * (1 - 1e-9):
+            value[1] = value[0]
+            for u in range(n):
+                walk.best_device[u] = walk.device[u]
+                walk.best_sequence[u] = walk.sequence[u]
 
 
 @njit(**INNER)
@@ -295,11 +72,8 @@ def _try(ground, walk, count, v, at, limit):  # type: ignore[no-untyped-def]
     before, after, ends, number = walk.before, walk.after, walk.ends, walk.number
     dirty, blocks, unlimited = walk.dirty, walk.blocks, ground.unlimited
     unit_ptr, unit_node, touched, old = (
-        ground.unit_ptr,
-        ground.unit_node,
-        walk.touched,
-        walk.old_device,
-    )
+        ground.unit_ptr, ground.unit_node, walk.touched, walk.old_device
+    )  # fmt: skip
     moved, old_before, old_after = walk.moved, walk.old_before, walk.old_after
     succ_ptr, succ, pred_ptr, pred = ground.succ_ptr, ground.succ, ground.pred_ptr, ground.pred
     was, links, slid, contended = -1, 0, 0, ground.contended
@@ -338,10 +112,16 @@ def _try(ground, walk, count, v, at, limit):  # type: ignore[no-untyped-def]
                 c = times_.last_before(u, to, device, sequence, place, before, ends, number)
                 times_.link(u, to, c, before, after, ends, number)
     if contended:
-        value = _served(ground, walk, limit)
+        walk.counter[0] += 1
+        value = ports_.served(
+            ground.time, ground.way, pred_ptr, pred, unlimited, ground.floor, ground.staged,
+            ground.port, ground.wire, ground.host, device, sequence, limit, walk.fresh,
+            walk.arrive, walk.stamp, walk.counter[0], walk.seen[:0],
+        )  # fmt: skip
         if value <= limit:
             walk.value[0] = value
-            walk.start[:] = walk.fresh
+            for u in sequence:
+                walk.start[u] = walk.fresh[u]
             return True
         for j in range(count):
             g, k = touched[j], old[j]
@@ -364,7 +144,11 @@ def _try(ground, walk, count, v, at, limit):  # type: ignore[no-untyped-def]
             if j >= slid:  # on another device: what reads u gets it at another time
                 for i in range(succ_ptr[u], succ_ptr[u + 1]):
                     pending += times_.mark(place[succ[i]], dirty, blocks)
-        value, logged = times_.forward(ground, walk, pending, low, last, limit)
+        value, logged = times_.forward(
+            ground.time, ground.way, ground.links, pred_ptr, pred, succ_ptr, succ, unlimited,
+            ground.floor, ground.sinks, device, sequence, place, walk.start, walk.tail, before,
+            after, ends, dirty, blocks, walk.changed, walk.old_start, pending, low, last, limit,
+        )  # fmt: skip
         if value <= limit:
             walk.value[0] = value
             pending, high = 0, 0
@@ -376,7 +160,10 @@ def _try(ground, walk, count, v, at, limit):  # type: ignore[no-untyped-def]
                         pending += times_.mark(place[w], dirty, blocks)
                 for i in range(pred_ptr[u], pred_ptr[u + 1]):
                     pending += times_.mark(place[pred[i]], dirty, blocks)
-            times_.backward(ground, walk, pending, high)
+            times_.backward(
+                ground.time, ground.way, ground.links, pred_ptr, pred, succ_ptr, succ, device,
+                sequence, place, walk.tail, before, after, dirty, blocks, pending, high,
+            )  # fmt: skip
             return True
         for j in range(logged - 1, -1, -1):
             walk.start[walk.changed[j]] = walk.old_start[j]

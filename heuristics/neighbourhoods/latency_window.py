@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from problems.cp_sat import keep_sound
-from solvers.improve_walk import Ground, Walk
+from solvers.improve_state import Ground, Walk
 
 UNITS = 2.0**26
 """Units of a makespan."""

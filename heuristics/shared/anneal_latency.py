@@ -9,9 +9,10 @@ import numpy as np
 from heuristics.shared.space import Space
 from problems.answer import Answer
 from problems.instance import Instance
+from solvers import improve_state as state_
 from solvers import improve_times as times_
 from solvers import improve_walk as walk_
-from solvers.improve_walk import TAKEN, Ground, Walk
+from solvers.improve_state import TAKEN, Ground, Walk
 
 FOCUS = 0.25
 """Share of moves that start from a critical node."""
@@ -46,7 +47,7 @@ def search(space: Space, stream: np.ndarray) -> Run:
         way=np.array(space.link_time.T, order="C"),
         links=space.links,
         sinks=np.flatnonzero(np.diff(space.succ_ptr) == 0),
-        floor=times_.floors(space.time, space.succ_ptr, space.succ),
+        floor=times_.floors(space.time.min(axis=1), space.succ_ptr, space.succ),
         unit=space.unit,
         unit_ptr=space.unit_ptr,
         unit_node=space.unit_node,
@@ -58,12 +59,12 @@ def search(space: Space, stream: np.ndarray) -> Run:
         contended=space.contended,
         staged=bool(space.staged),
     )
-    return Run(ground, walk_.walk_of(ground, stream))
+    return Run(ground, state_.walk_of(ground, stream))
 
 
 def restart(space: Space, run: Run, device: np.ndarray, sequence: np.ndarray) -> None:
     """Go on from a valid mapping and topological sequence, both of shape (n,)."""
-    walk_.restart(
+    state_.restart(
         run.ground, run.walk, device.astype(np.int64), np.ascontiguousarray(sequence, np.int64)
     )
 

@@ -2,12 +2,14 @@
 
 import numpy as np
 import pytest
+from numba import njit
 
 from problems import latency, placement, ports
 from problems.checker import check
 from problems.generate.random import random_bundle
 from problems.resolve import from_bundle
 from solvers import improve_moves as moves_
+from solvers import improve_state as state_
 from solvers import improve_walk as walk_
 from solvers import rng as rng_
 from solvers.start import latency_start
@@ -23,10 +25,10 @@ def large(contention="none", topology="staged", **traits):
 
 def begin(case, seed=0):
     answer = latency_start(case)
-    ground = walk_.ground_of(case)
-    walk = walk_.walk_of(ground, rng_.seeded(np.random.default_rng(seed)))
+    ground = state_.ground_of(case)
+    walk = state_.walk_of(ground, rng_.seeded(np.random.default_rng(seed)))
     sequence = latency.sequence_of(case, latency.complete(case, answer))
-    walk_.restart(ground, walk, answer.device, sequence)
+    state_.restart(ground, walk, answer.device, sequence)
     return ground, walk
 
 
@@ -36,8 +38,8 @@ def same_as_afresh(case, ground, walk):
     assert np.array_equal(walk.use, placement.memory_use(case, walk.device))
     assert not walk.dirty.any()
     assert not walk.blocks.any()
-    other = walk_.walk_of(ground, walk.stream)
-    walk_.restart(ground, other, walk.device, walk.sequence)
+    other = state_.walk_of(ground, walk.stream)
+    state_.restart(ground, other, walk.device, walk.sequence)
     for name in ("value", "start", "tail", "ends", "number", "before", "after", "readers"):
         kept, fresh = getattr(walk, name), getattr(other, name)
         if name == "value":
@@ -96,13 +98,18 @@ def test_the_walk_does_not_depend_on_how_it_is_cut():
         assert np.array_equal(sequence, ends[0][1])
 
 
+@njit
+def _propose(ground, walk, focus):
+    return moves_.propose(ground, walk, focus)
+
+
 def test_moves_take_what_they_say():
     case = large(tight=None)
     ground, walk = begin(case)
     sizes = []
     for _ in range(3000):
         device, use = walk.device.copy(), walk.use.copy()
-        count, v, at, fits = moves_.propose(ground, walk, 0.5)
+        count, v, at, fits = _propose(ground, walk, 0.5)
         assert np.array_equal(walk.device, device)
         assert fits
         groups = walk.touched[:count]
@@ -117,7 +124,10 @@ def test_moves_take_what_they_say():
             assert low < at < high
         sizes.append(count)
         for g, to in zip(groups, walk.old_device[:count], strict=True):
-            moves_.put(ground, walk, g, to, walk.device[case.group == g][0])
+            moves_.shift(
+                walk.use, walk.readers, ground.memory, ground.size, ground.shared,
+                ground.weight_ptr, ground.weight, g, to, walk.device[case.group == g][0],
+            )  # fmt: skip
         assert np.allclose(walk.use, use)
     assert max(sizes) > 10
     assert sizes.count(1) > sizes.count(2) > 0
