@@ -12,9 +12,11 @@ from typing import NamedTuple
 import numpy as np
 from numba import njit
 
+from solvers.by_reference import by_reference
 from solvers.units_throughput import Problem
 
 
+@by_reference
 class State(NamedTuple):
     """A mapping and its sums; see :func:`fill`."""
 
@@ -36,41 +38,39 @@ def blank(q: Problem) -> State:
     E, T = len(q.net_phase), len(q.shared_bytes)
     return State(
         np.zeros(G, np.int64), np.arange(K), np.zeros((P, K, 3)), np.zeros((E, K), np.int32),
-        np.zeros(E, np.int32), np.zeros(E, np.int32), np.zeros(K), np.zeros((T, K), np.int32),
+        np.zeros(E, np.int64), np.zeros(E, np.int64), np.zeros(K), np.zeros((T, K), np.int32),
         np.zeros(1, np.int64), np.zeros(P, np.int64),
     )  # fmt: skip
 
 
-# Fields are read once and helpers take arrays: every reading counts a reference, which would cost
-# more than the arithmetic.
+# Numbers that are no literals: the compiler would make a version of a function for each of these.
+PUT, TAKE = np.int64(1), np.int64(-1)
 
 
 @njit(cache=True)
 def fill(q, s):  # type: ignore[no-untyped-def]
     """All sums of a state from its `device`."""
-    s.parts[:] = 0.0
-    s.pins[:] = 0
-    s.away[:] = 0
-    s.held[:] = 0.0
-    s.readers[:] = 0
+    s.parts.fill(0.0)
+    s.pins.fill(0)
+    s.away.fill(0)
+    s.held.fill(0.0)
+    s.readers.fill(0)
     s.wrong[0] = 0
-    staged, host, port, wire = q.staged, q.host, q.port, q.wire
-    net_time, net_phase, parts = q.net_time, q.net_phase, s.parts
-    device, pins, home, away = s.device, s.pins, s.home, s.away
+    device, pins, home = s.device, s.pins, s.home
     pin_ptr, pin_net, net_source = q.pin_ptr, q.pin_net, q.net_source
     for e in range(len(home)):
         home[e] = device[net_source[e]]
     for g in range(len(device)):
         k = device[g]
-        _weigh(q, s, g, k, 1)
+        _weigh(q, s, g, k, PUT)
         for i in range(pin_ptr[g], pin_ptr[g + 1]):
             e = pin_net[i]
             pins[e, k] += 1
             if pins[e, k] == 1 and k != home[e]:
-                _reach(e, home[e], k, 1, away, net_phase, staged, port, wire, host, net_time, parts)
+                _reach(q, s, e, home[e], k, PUT)
 
 
-@njit(cache=True, forceinline=True)
+@njit(cache=True)
 def _weigh(q, s, g, k, sign):  # type: ignore[no-untyped-def]
     """Put what unit g itself takes on device k, or take it away."""
     work, parts, held = q.work, s.parts, s.held
@@ -94,11 +94,12 @@ def _weigh(q, s, g, k, sign):  # type: ignore[no-untyped-def]
                 held[k] -= shared_bytes[w]
 
 
-@njit(cache=True, forceinline=True)
-def _reach(e, a, k, sign, away, net_phase, staged, port, wire, host, net_time, parts):  # type: ignore[no-untyped-def]
+@njit(cache=True)
+def _reach(q, s, e, a, k, sign):  # type: ignore[no-untyped-def]
     """Device k starts (1) or ends (-1) to receive net e from another device a."""
-    p = net_phase[e]
-    link = port[k] if staged else wire[a, k]
+    staged, host, port, net_time = q.staged, q.host, q.port, q.net_time
+    away, parts, p = s.away, s.parts, q.net_phase[e]
+    link = port[k] if staged else q.wire[a, k]
     if not host[k]:
         parts[p, k, 1] += sign * net_time[e, link]
     if not host[a]:
@@ -112,13 +113,11 @@ def _reach(e, a, k, sign, away, net_phase, staged, port, wire, host, net_time, p
 @njit(cache=True)
 def move(q, s, g, b):  # type: ignore[no-untyped-def]
     """Move unit g to device b; returns the steps that took."""
-    staged, host, port, wire = q.staged, q.host, q.port, q.wire
-    net_time, net_phase, parts = q.net_time, q.net_phase, s.parts
     pins, home, away = s.pins, s.home, s.away
     a, K = s.device[g], pins.shape[1]
     s.device[g] = b
-    _weigh(q, s, g, a, -1)
-    _weigh(q, s, g, b, 1)
+    _weigh(q, s, g, a, TAKE)
+    _weigh(q, s, g, b, PUT)
     first, last = q.pin_ptr[g], q.pin_ptr[g + 1]
     received = last - first
     nets = q.pin_net
@@ -127,12 +126,14 @@ def move(q, s, g, b):  # type: ignore[no-untyped-def]
         h = home[e]
         pins[e, a] -= 1
         if pins[e, a] == 0 and a != h:
-            _reach(e, h, a, -1, away, net_phase, staged, port, wire, host, net_time, parts)
+            _reach(q, s, e, h, a, TAKE)
         pins[e, b] += 1
         if pins[e, b] == 1 and b != h:
-            _reach(e, h, b, 1, away, net_phase, staged, port, wire, host, net_time, parts)
+            _reach(q, s, e, h, b, PUT)
     first, last = q.source_ptr[g], q.source_ptr[g + 1]
     nets = q.source_net
+    staged, host, port = q.staged, q.host, q.port
+    net_time, net_phase, parts = q.net_time, q.net_phase, s.parts
     for i in range(first, last):
         e = nets[i]
         home[e] = b
@@ -157,9 +158,9 @@ def move(q, s, g, b):  # type: ignore[no-untyped-def]
         for k in range(K):
             if pins[e, k] > 0:
                 if k != a:
-                    _reach(e, a, k, -1, away, net_phase, staged, port, wire, host, net_time, parts)
+                    _reach(q, s, e, a, k, TAKE)
                 if k != b:
-                    _reach(e, b, k, 1, away, net_phase, staged, port, wire, host, net_time, parts)
+                    _reach(q, s, e, b, k, PUT)
     return 8 + 4 * received + (2 * K + 4) * (last - first)
 
 
@@ -223,7 +224,7 @@ def measure(q, s, scale):  # type: ignore[no-untyped-def]
     return energy, broken, period
 
 
-@njit(cache=True, forceinline=True)
+@njit(cache=True)
 def span(q, s, g):  # type: ignore[no-untyped-def]
     """First and last rank where the chain lets unit g be."""
     rank, low = s.rank, 0
@@ -241,7 +242,7 @@ def span(q, s, g):  # type: ignore[no-untyped-def]
     return low, high
 
 
-@njit(cache=True, forceinline=True)
+@njit(cache=True)
 def may(q, s, g, k):  # type: ignore[no-untyped-def]
     """Whether the chain lets unit g be on device k."""
     low, high = span(q, s, g)

@@ -15,6 +15,7 @@ FULLEST = 0.5
 """Share of units drawn from the device with the largest load."""
 LONG = 0.05
 """Share of runs that may be of any length; the others are up to about the root of all units."""
+NONE = np.int64(0)  # no literal, for which there would be a compilation of its own
 
 
 @njit(cache=True)
@@ -28,7 +29,7 @@ def swap_ranks(w, a, b):  # type: ignore[no-untyped-def]
 @njit(cache=True)
 def exchange(q, w, a, b):  # type: ignore[no-untyped-def]
     """Exchange two devices as a whole, and their ranks; 0 where one of them holds nothing."""
-    s, count = w.state, 0
+    s, count = w.state, NONE
     for g in range(len(s.device)):
         k = s.device[g]
         if k == a:
@@ -40,7 +41,7 @@ def exchange(q, w, a, b):  # type: ignore[no-untyped-def]
     return count
 
 
-@njit(cache=True, forceinline=True)
+@njit(cache=True)
 def _go(q, w, count, g, b):  # type: ignore[no-untyped-def]
     """Move one unit and log it."""
     w.touched[count], w.old[count] = g, w.state.device[g]
@@ -48,7 +49,7 @@ def _go(q, w, count, g, b):  # type: ignore[no-untyped-def]
     return count + 1
 
 
-@njit(cache=True, forceinline=True)
+@njit(cache=True)
 def _draw(q, w):  # type: ignore[no-untyped-def]
     """A unit; half of the time one on the device with the largest load."""
     device, stream = w.state.device, w.stream
@@ -63,7 +64,7 @@ def _draw(q, w):  # type: ignore[no-untyped-def]
     return g
 
 
-@njit(cache=True, forceinline=True)
+@njit(cache=True)
 def _target(q, w, g):  # type: ignore[no-untyped-def]
     """Another device where unit g may go, half of the time one that it has a net with; or -1."""
     s, stream = w.state, w.stream
@@ -109,7 +110,7 @@ def propose(q, w):  # type: ignore[no-untyped-def]
     if draw < 0.8:
         if b < 0:
             return 0
-        count = _go(q, w, 0, g, b)
+        count = _go(q, w, NONE, g, b)
     elif draw < 0.9 or q.chain:
         if b < 0:
             b = w.at[rng_.below(stream, len(w.at))]  # the run may go where g alone may not
@@ -138,7 +139,7 @@ def propose(q, w):  # type: ignore[no-untyped-def]
 @njit(cache=True)
 def _run(q, w, g, b):  # type: ignore[no-untyped-def]
     """Move units numbered next to g from its device to b, those nearest to b first."""
-    s, stream, a, count = w.state, w.stream, w.state.device[g], 0
+    s, stream, a, count = w.state, w.stream, w.state.device[g], NONE
     G = len(s.device)
     scale = int(np.log2(G))
     longest = 2 << rng_.below(stream, 1 + (scale if rng_.uniform(stream) < LONG else scale // 2))
@@ -198,7 +199,7 @@ def _shift(q, w, g, pair):  # type: ignore[no-untyped-def]
         return 0
     b, most = w.at[place], 1 << rng_.below(stream, 2 + int(np.log2(G)))
     w.counter[1] += 1
-    count = _closure(q, w, 0, g, b, forward, most)
+    count = _closure(q, w, NONE, g, b, forward, most)
     if count <= 0 or not pair:
         return max(count, 0)
     h = rng_.below(stream, G)

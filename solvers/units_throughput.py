@@ -12,10 +12,12 @@ import numpy as np
 
 from problems import throughput
 from problems.instance import Instance
+from solvers.by_reference import by_reference
 
 OVERLAP = {"none": 0, "half": 1, "full": 2}
 
 
+@by_reference
 class Problem(NamedTuple):
     """G units, E nets, P phases (2 under `split_phases`), K devices, T shared weights."""
 

@@ -19,6 +19,7 @@ import numpy as np
 from numba import njit
 
 from solvers import rng as rng_
+from solvers.by_reference import by_reference
 from solvers.moves_throughput import State, blank, fill, measure, revert
 from solvers.proposals_throughput import exchange, propose, swap_ranks
 from solvers.units_throughput import Problem
@@ -32,6 +33,7 @@ EXCHANGE = 0.005
 """Share of moves in which two devices exchange all they hold."""
 
 
+@by_reference
 class Walk(NamedTuple):
     """A walk; every call of :func:`anneal` goes on where the last one left.
 
@@ -82,30 +84,50 @@ def walk(q: Problem, stream: np.ndarray) -> Walk:
     )  # fmt: skip
 
 
-@njit(cache=True)
-def restart(q, w, device, rank):  # type: ignore[no-untyped-def]
+def restart(q: Problem, w: Walk, device: np.ndarray, rank: np.ndarray) -> None:
     """Go on from a placement of units that keeps the chain by `rank`, shape (K,), if nothing else.
 
     The best answer stays.
     """
-    s = w.state
-    s.device[:] = device
-    s.rank[:] = rank
-    for k in range(len(rank)):
-        w.at[rank[k]] = k
+    w.state.device[:] = device
+    w.state.rank[:] = rank
+    w.at[rank] = np.arange(len(rank))
     w.real[1] = PRICE
-    fill(q, s)
+    _settle(q, w)
+
+
+@njit(cache=True)
+def _settle(q, w):  # type: ignore[no-untyped-def]
+    """Sums, scale and energy of a placement; it counts if it is the best one."""
+    fill(q, w.state)
     _rescale(q, w)
-    _, broken, period = measure(q, s, w.real[0])
+    _, broken, period = measure(q, w.state, w.real[0])
     if broken == 0.0:
         _keep(w, period)
 
 
 @njit(cache=True)
 def _keep(w, period):  # type: ignore[no-untyped-def]
-    if period < w.energy[1] * (1 - 1e-9) or w.energy[1] == np.inf:
-        w.energy[1] = period
-        w.best[:] = w.state.device
+    energy, best, device = w.energy, w.best, w.state.device
+    if period < energy[1] * (1 - 1e-9) or energy[1] == np.inf:
+        energy[1] = period
+        for g in range(len(device)):
+            best[g] = device[g]
+
+
+@njit(cache=True)
+def _keep_loads(w, back):  # type: ignore[no-untyped-def]
+    """Note loads and bytes before a move, or take them `back`."""
+    # Loops: an assignment of slices compiles what it would say if shapes differed.
+    s = w.state
+    parts, kept, held, kept_held = s.parts, w.parts, s.held, w.held
+    if back:
+        parts, kept, held, kept_held = kept, parts, kept_held, held
+    for k in range(len(held)):
+        kept_held[k] = held[k]
+        for p in range(len(parts)):
+            for i in range(3):
+                kept[p, k, i] = parts[p, k, i]
 
 
 @njit(cache=True)
@@ -125,8 +147,7 @@ def anneal(q, w, first, moves, hot, cooling, step):  # type: ignore[no-untyped-d
     which changes nothing else. Returns the steps (a net or a device looked at) that it took.
     """
     s, stream, energy_, real, counter = w.state, w.stream, w.energy, w.real, w.counter
-    parts, held, kept_parts, kept_held = s.parts, s.held, w.parts, w.held
-    P, K = parts.shape[:2]
+    P, K = s.parts.shape[:2]
     steps = 0
     if K == 1:
         return moves
@@ -143,8 +164,7 @@ def anneal(q, w, first, moves, hot, cooling, step):  # type: ignore[no-untyped-d
             real[1] = max(real[1] * (RISE if broken > 0.0 else FALL), CHEAPEST)
             _rescale(q, w)
         steps += 6 * P * K
-        kept_parts[:] = parts
-        kept_held[:] = held
+        _keep_loads(w, False)
         wrong = s.wrong[0]
         a = b = 0
         if rng_.uniform(stream) < swaps:
@@ -164,8 +184,7 @@ def anneal(q, w, first, moves, hot, cooling, step):  # type: ignore[no-untyped-d
                 _keep(w, period)
             continue
         _undo(q, w, count)
-        parts[:] = kept_parts
-        held[:] = kept_held
+        _keep_loads(w, True)
         s.wrong[0] = wrong
         if a != b:
             swap_ranks(w, a, b)

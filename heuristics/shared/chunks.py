@@ -77,7 +77,7 @@ def fill(space, state, order, devices, target):  # type: ignore[no-untyped-def]
                 break
             state_.shift(space, state, g, k)
             if state.use[k] > space.memory[k]:
-                state_.shift(space, state, g, -1)
+                state_.shift(space, state, g, state_.NOWHERE)
                 break
             for a in range(space.unit_ptr[g], space.unit_ptr[g + 1]):
                 v = space.unit_node[a]
@@ -114,7 +114,7 @@ def fill(space, state, order, devices, target):  # type: ignore[no-untyped-def]
         while j > end:
             j -= 1
             g = order[j]
-            state_.shift(space, state, g, -1)
+            state_.shift(space, state, g, state_.NOWHERE)
             for a in range(space.unit_ptr[g], space.unit_ptr[g + 1]):
                 at[space.unit_node[a]] = -1
         i = end

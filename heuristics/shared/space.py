@@ -18,10 +18,12 @@ from scipy.sparse.csgraph import connected_components
 from problems import latency, ports, throughput
 from problems.instance import Instance
 from problems.rules import ThroughputRules
+from solvers.by_reference import by_reference
 
 OVERLAP = {"none": 0, "half": 1, "full": 2}
 
 
+@by_reference
 class Space(NamedTuple):
     """Arrays of one instance; those of the instance keep their meaning (n nodes, K devices).
 

@@ -11,10 +11,14 @@ import numpy as np
 from numba import njit
 
 from heuristics.shared.space import Space
+from solvers.by_reference import by_reference
 
 COMPUTE, RECEIVE, SEND = 0, 1, 2
+# No literal: the compiler would make a version of a function for it.
+NOWHERE = np.int64(-1)
 
 
+@by_reference
 class State(NamedTuple):
     """A (partial) placement.
 
@@ -69,13 +73,13 @@ def of(space: Space, place: np.ndarray) -> State:
 @njit(cache=True)
 def clear(state):  # type: ignore[no-untyped-def]
     """Take every unit off its device."""
-    state.place[:] = -1
-    state.device[:] = -1
-    state.consumers[:] = 0
-    state.parts[:] = 0
-    state.use[:] = 0
-    state.readers[:] = 0
-    state.flow[:] = 0
+    state.place.fill(-1)
+    state.device.fill(-1)
+    state.consumers.fill(0)
+    state.parts.fill(0.0)
+    state.use.fill(0.0)
+    state.readers.fill(0)
+    state.flow.fill(0)
 
 
 @njit(cache=True)
@@ -89,11 +93,9 @@ def set_all(space, state, place):  # type: ignore[no-untyped-def]
 @njit(cache=True)
 def move(space, state, g, to):  # type: ignore[no-untyped-def]
     """Move unit g to device `to` (-1: take it off); its loads, memory and flow follow."""
-    # Fields are read once and helpers take arrays: every reading counts a reference, which would
-    # cost more than the arithmetic.
     unit_node, time, phase = space.unit_node, space.time, space.phase
     pred_ptr, pred, host, staged = space.pred_ptr, space.pred, space.host, space.staged
-    link_time, port, wire = space.link_time, space.port, space.wire
+    link_time, port = space.link_time, space.port
     device, consumers, parts = state.device, state.consumers, state.parts
     first, last = space.unit_ptr[g], space.unit_ptr[g + 1]
     K = time.shape[1]
@@ -108,7 +110,7 @@ def move(space, state, g, to):  # type: ignore[no-untyped-def]
             away = False
             for j in range(K):
                 if j != at and consumers[v, j] > 0:
-                    _transfer(v, f, at, j, sign, host, staged, link_time, port, wire, parts)
+                    _transfer(space, parts, v, f, at, j, sign)
                     away = True
             if staged and away and not host[at]:
                 parts[f, at, SEND] += sign * link_time[port[at], v]
@@ -119,13 +121,13 @@ def move(space, state, g, to):  # type: ignore[no-untyped-def]
             if k >= 0:
                 consumers[u, k] -= 1
                 if j >= 0 and k != j and consumers[u, k] == 0:
-                    _transfer(u, f, j, k, -1.0, host, staged, link_time, port, wire, parts)
+                    _transfer(space, parts, u, f, j, k, -1.0)
                     if staged and not host[j] and not _is_sent(consumers, u, j, K):
                         parts[f, j, SEND] -= link_time[port[j], u]
             if to >= 0:
                 consumers[u, to] += 1
                 if j >= 0 and to != j and consumers[u, to] == 1:
-                    _transfer(u, f, j, to, 1.0, host, staged, link_time, port, wire, parts)
+                    _transfer(space, parts, u, f, j, to, 1.0)
                     consumers[u, to] = 0
                     if staged and not host[j] and not _is_sent(consumers, u, j, K):
                         parts[f, j, SEND] += link_time[port[j], u]
@@ -133,7 +135,7 @@ def move(space, state, g, to):  # type: ignore[no-untyped-def]
     shift(space, state, g, to)
 
 
-@njit(cache=True, forceinline=True)
+@njit(cache=True)
 def shift(space, state, g, to):  # type: ignore[no-untyped-def]
     """Move unit g with its memory and flow only, loads and node devices left behind."""
     place, use = state.place, state.use
@@ -173,7 +175,7 @@ def shift(space, state, g, to):  # type: ignore[no-untyped-def]
     place[g] = to
 
 
-@njit(cache=True, forceinline=True)
+@njit(cache=True)
 def _is_sent(consumers, u, k, K):  # type: ignore[no-untyped-def]
     """Whether u, on device k, has a consumer elsewhere."""
     for j in range(K):  # noqa: SIM110 - compiled
@@ -182,21 +184,22 @@ def _is_sent(consumers, u, k, K):  # type: ignore[no-untyped-def]
     return False
 
 
-@njit(cache=True, forceinline=True)
-def _transfer(u, f, k, to, sign, host, staged, link_time, port, wire, parts):  # type: ignore[no-untyped-def]
+@njit(cache=True)
+def _transfer(space, parts, u, f, k, to, sign):  # type: ignore[no-untyped-def]
     """Add or remove the transfer of u from k to another device, a staged port's sending apart."""
-    if staged:
+    host, link_time, port = space.host, space.link_time, space.port
+    if space.staged:
         if not host[to]:
             parts[f, to, RECEIVE] += sign * link_time[port[to], u]
         return
-    seconds = sign * link_time[wire[k, to], u]
+    seconds = sign * link_time[space.wire[k, to], u]
     if not host[to]:
         parts[f, to, RECEIVE] += seconds
     if not host[k]:
         parts[f, k, SEND] += seconds
 
 
-@njit(cache=True, forceinline=True)
+@njit(cache=True)
 def objectives(space, state):  # type: ignore[no-untyped-def]
     """Period of the placed units, and the sum of all loads, in seconds."""
     parts, overlap, split = state.parts, space.overlap, space.split
@@ -227,7 +230,7 @@ def period(space, state):  # type: ignore[no-untyped-def]
     return objectives(space, state)[0]
 
 
-@njit(cache=True, forceinline=True)
+@njit(cache=True)
 def fits(space, state):  # type: ignore[no-untyped-def]
     """Whether every device holds what is on it."""
     use, memory = state.use, space.memory
