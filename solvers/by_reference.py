@@ -46,8 +46,10 @@ def by_reference(cls: type[Tuple]) -> type[Tuple]:
     structref.define_constructor(Bundle, kind, fields)
     structref.define_boxing(kind, Bundle)
 
-    @njit(cache=True)
-    def make(values):  # type: ignore[no-untyped-def]
+    def build(values):  # type: ignore[no-untyped-def]
         return Bundle(*values)
 
+    # A file of its own in the cache for every class: reading one imports all classes named there.
+    build.__qualname__ = f"{cls.__module__}.{cls.__name__}".replace(".", "_")
+    make = njit(cache=True)(build)
     return Bundle
