@@ -97,7 +97,10 @@ def test_snippets(folder: Path) -> None:
         assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("name", [*DOCUMENTS, "problems/library/README.md", "results/README.md"])
+@pytest.mark.parametrize(
+    "name",
+    [*DOCUMENTS, "heuristics/README.md", "problems/library/README.md", "results/README.md"],
+)
 def test_links_lead_somewhere(name: str) -> None:
     document = ROOT / name
     for target in LINK.findall(document.read_text()):
