@@ -7,6 +7,8 @@ follow it, and by how busy the devices are.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numba import njit
 
@@ -18,6 +20,8 @@ from solvers.improve_state import ground_of
 
 MOST = 4_000
 """Nodes up to which it is run: it copies schedules."""
+PIECE = 2_000
+"""Nodes times width between two looks at the clock."""
 WEIGHTS = (0.0, 0.3)
 """Weights of busy time."""
 
@@ -37,9 +41,14 @@ class Beams:
         self.ground, self.tail = ground, np.ascontiguousarray(tails(instance))
 
     def search(
-        self, sequence: np.ndarray, weight: float, price: float, width: int
+        self,
+        sequence: np.ndarray,
+        weight: float,
+        price: float,
+        width: int,
+        stop: Callable[[], bool] = bool,
     ) -> Answer | None:
-        """The best schedule of a beam; None where memory left none.
+        """The best schedule of a beam; None where memory left none, or if `stop` returned true.
 
         Parameters
         ----------
@@ -52,33 +61,50 @@ class Beams:
             take it all, whatever the last ones would gain by it.
         width : int
             Partial schedules that go on.
+        stop : callable
+            Asked once in a while.
         """
         ground, memory = self.ground, self.ground.memory
         prices = np.zeros(len(memory))
         np.divide(price, memory, out=prices, where=memory > 0)
-        device = _beam(
-            ground.time, ground.pred_ptr, ground.pred, ground.unlimited, ground.way, ground.links,
-            memory, ground.unit, self.unit_time, self.size, self.tail,
-            np.ascontiguousarray(sequence, np.int64), width, weight, prices,
-        )  # fmt: skip
-        return None if device[0] < 0 else latency.answer_of(self.instance, device, sequence)
+        n, K = ground.time.shape
+        sequence = np.ascontiguousarray(sequence, np.int64)
+        place = np.full((width, len(self.size)), -1, np.int64)
+        finish, pair = np.zeros((width, n)), np.zeros((2, width, K))
+        single = np.zeros((3, width))
+        piece, count = max(1, PIECE // width), 1
+        for first in range(0, n, piece):
+            if stop():
+                return None
+            count = _beam(
+                ground.time, ground.pred_ptr, ground.pred, ground.unlimited, ground.way,
+                ground.links, memory, ground.unit, self.unit_time, self.size, self.tail, sequence,
+                width, weight, prices, place, finish, pair, single, count, first,
+                min(n, first + piece),
+            )  # fmt: skip
+            if count == 0:
+                return None
+        best = int(np.argmin(single[0, :count]))
+        return latency.answer_of(self.instance, place[best][ground.unit], sequence)
 
 
 @njit(cache=True)
 def _beam(  # type: ignore[no-untyped-def]
     time, pred_ptr, pred, unlimited, way, links, memory, unit, unit_time, size, tail,
-    sequence, width, weight, price,
+    sequence, width, weight, price, place, finish, pair, single, count, first, last,
 ):  # fmt: skip
-    n, K = time.shape
-    place = np.full((width, len(size)), -1, np.int64)
-    finish = np.zeros((width, n))
-    free, use = np.zeros((width, K)), np.zeros((width, K))
-    longest, busy, paid = np.zeros(width), np.zeros(width), np.zeros(width)
+    """Place the nodes at ``first..last-1`` of the sequence; returns how many schedules are left.
+
+    Slot b of `place`, `finish`, `pair` (free, use) and `single` (longest, busy, paid) holds
+    schedule b.
+    """
+    K = time.shape[1]
+    free, use = pair[0], pair[1]
+    longest, busy, paid = single[0], single[1], single[2]
     key, child_finish = np.empty(width * K), np.empty(width * K)
     child_longest, chosen = np.empty(width * K), np.empty(width, np.int64)
     heirs = np.zeros(width, np.int64)
-    count = 1
-    for i in range(n):
+    for i in range(first, last):
         v = sequence[i]
         g = unit[v]
         for b in range(count):
@@ -115,7 +141,7 @@ def _beam(  # type: ignore[no-untyped-def]
             chosen[kept] = c
             kept += 1
         if kept == 0:
-            return np.full(n, -1, np.int64)
+            return 0
         # Slots: the first child of a schedule stays in its place, others take what is unused.
         heirs[:] = -1
         for j in range(kept):
@@ -168,5 +194,4 @@ def _beam(  # type: ignore[no-untyped-def]
             finish[low] = finish[b]
             taken[low] = True
         count = kept
-    best = np.argmin(longest[:count])
-    return place[best][unit]
+    return count

@@ -13,9 +13,11 @@ from problems import latency, ports
 from problems.instance import Instance
 from solvers import improve_ports as ports_
 from solvers import improve_times as times_
+from solvers.by_reference import by_reference
 from solvers.formulations._contract import memory_by_group
 
 
+@by_reference
 class Ground(NamedTuple):
     """Arrays of one instance (n nodes, K devices, U units); not written to.
 
@@ -63,6 +65,7 @@ class Ground(NamedTuple):
     host: np.ndarray
 
 
+@by_reference
 class Walk(NamedTuple):
     """Where a walk stands; a call goes on where the last one left.
 

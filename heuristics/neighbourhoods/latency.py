@@ -35,11 +35,17 @@ BUILD, SECOND = 5e-4, 30.0
 DEVICES = 6
 # Moves of a walk a node; its temperatures, parts of the makespan; steps and cooling.
 MOVES, HEATS, LEVELS, COOLING = 60, (1e-4, 1e-3, 3e-4, 3e-3), 64, 0.95
+# Nodes from which walks are colder (by the square: so many more moves would have to cool down), and
+# for which a round has its moves.
+COLDER, LARGE = 2_000, 5_000
+# Share of moves from critical nodes, by turns; always in large graphs.
+FOCUS = (0.1, 0.5, 0.9)
 # Moves that count as a second.
 PACE = 1e5
 # What a kind's score keeps from round to round, and the least share of draws.
 MEMORY, SHARE = 0.85, 0.06
 PATIENCE = 0.004  # seconds between two looks at the clock
+RARE = 10  # times that an offer took before the next one: to judge a huge answer takes a while
 
 
 def improve(
@@ -51,12 +57,15 @@ def improve(
     """
     if best.answer is None or not best.value > 0.0 or instance.K == 1 or instance.n == 1:
         return
+    if best.done():
+        return
     search = _Search(instance, space, context, best)
     vain = 0
     if rounds == 0 and context.deadline == math.inf:
         rounds = ROUNDS
-    while not best.done() and (rounds == 0 or vain < rounds):
+    while not search.late() and (rounds == 0 or vain < rounds):
         vain = 0 if search.round() else vain + 1
+    search.end()
 
 
 class _Search:
@@ -71,11 +80,14 @@ class _Search:
         if space.contended:
             self.score[:-1] = 0.0
         self.open = self.score > 0
-        self.moves = MOVES * instance.n
+        self.moves = self.first = MOVES * min(instance.n, LARGE)
+        self.heat = min(1.0, (COLDER / instance.n) ** 2)
         self.walks = 0
-        self._settle()
+        self.offered, self.due, self.cost = math.inf, 0.0, 0.0
+        self._begin()
 
-    def _settle(self) -> None:
+    def _begin(self) -> None:
+        """Stand where the best answer does."""
         answer = self.best.answer
         assert answer is not None
         if answer.order is None:
@@ -83,39 +95,67 @@ class _Search:
         sequence = latency.sequence_of(self.instance, answer)
         assert sequence is not None
         anneal_latency.restart(self.space, self.run, answer.device, sequence)
+        self.offered = min(self.offered, float(self.run.value[1]))
+
+    def _settle(self) -> None:
+        """Go back to the best answer."""
+        if self.space.contended:  # with transfers first come first served it may be another one
+            self._offer(last=True)
+            self._begin()
+        else:
+            run = self.run
+            anneal_latency.restart(self.space, run, run.best_device, run.best_sequence)
+
+    def _offer(self, last: bool = False) -> None:
+        """Offer what the walk has found; where that takes long, not each time."""
+        begin = time.monotonic()
+        if self.run.value[1] < self.offered and (last or begin >= self.due):
+            self.best.offer(anneal_latency.answer(self.instance, self.run))
+            self.offered = float(self.run.value[1])
+            self.cost = time.monotonic() - begin
+            self.due = begin + (1 + RARE) * self.cost
+
+    def end(self) -> None:
+        """Offer what has not been yet."""
+        self._offer(last=True)
+
+    def late(self) -> bool:
+        """Whether it is time to end, with what is still to be offered."""
+        if self.run.value[1] < self.offered and self.context.time_left() < MARGIN + self.cost:
+            self._offer(last=True)
+        return self.best.done()
 
     def round(self) -> bool:
         """Try once; whether that brought a better schedule."""
         share = self.score / self.score.sum()
         share = np.where(self.open, np.maximum(share, SHARE), 0.0)
         kind = int(self.rng.choice(len(KINDS), p=share / share.sum()))
-        known = self.best.value
+        known = float(self.run.value[1])
         effort = self._walk() if KINDS[kind] == "walk" else self._window(kind)
-        gain = (known - self.best.value) / known
+        gain = (known - float(self.run.value[1])) / known
         reward = math.sqrt(max(gain, 0.0)) / max(effort, 0.02)
         self.score[kind] = MEMORY * self.score[kind] + (1 - MEMORY) * reward
         self.score[self.open] = np.maximum(self.score[self.open], 1e-4)
         return gain > 0.0
 
     def _walk(self) -> float:
-        space, run, best = self.space, self.run, self.best
-        known = best.value
-        hot = HEATS[self.walks % len(HEATS)] * best.value
-        focus = 0.5 if self.walks % 2 else 0.1
+        run = self.run
+        known = run.value[1]
+        hot = self.heat * HEATS[self.walks % len(HEATS)] * known
+        focus = FOCUS[self.walks % 2] if self.instance.n <= LARGE else FOCUS[2]
         step = max(1, self.moves // LEVELS)
         self.walks += 1
-        at, piece, made = 0, 64, self.moves
-        while at < made and not best.done():
+        at, piece, made = 0, 1, self.moves
+        while at < made and not self.late():
             piece = min(piece, made - at)
-            begin, before = time.monotonic(), run.value[1]
-            anneal_latency.anneal(space, run, at, piece, hot, COOLING, step, focus)
-            if run.value[1] < before:
-                best.offer(anneal_latency.answer(self.instance, run))
+            begin = time.monotonic()
+            anneal_latency.anneal(self.space, run, at, piece, hot, COOLING, step, focus)
+            self._offer()
             taken = time.monotonic() - begin
             at += piece
             piece = max(1, min(4 * piece, int(piece * PATIENCE / max(taken, 1e-7))))
-        if best.value == known:
-            self.moves = min(self.moves * 3 // 2, 30 * MOVES * self.instance.n)
+        if run.value[1] == known:
+            self.moves = min(self.moves * 3 // 2, 30 * self.first)
         self._settle()
         return made / PACE
 
@@ -137,8 +177,9 @@ class _Search:
         elif used < EASY * EFFORT:
             self.size[kind] = min(self.size[kind] * 1.1 + 1, MOST)
         if found is not None:
-            self.best.offer(latency.answer_of(self.instance, *found))
-            self._settle()
+            anneal_latency.restart(self.space, self.run, *found)
+            self._settle()  # where it was if that is no better after all
+            self._offer()
         return BUILD * size + SECOND * used
 
     def _critical(self) -> int:

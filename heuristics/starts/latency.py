@@ -25,14 +25,24 @@ from solvers.method import Context
 MOST, SAME = 6, 3
 # Nodes x device orders of the chunks in all, and device orders at most.
 WORK, ORDERS = 20_000, 6
+BEAM_NODES = 100_000
 # Pairs of devices that are tried.
 PAIRS = 6
+# Nodes up to which chunks and pairs are tried: beyond, lists alone take seconds.
+MANY = 20_000
 # Widths of beams in the first look and around the best; factors of prices there.
+# Wide ones have so many nodes at most in all their schedules together.
 NARROW, WIDE, FACTORS = 12, 96, (0.6, 0.75, 0.87, 1.0, 1.15, 1.3, 1.6)
 
 
 def starts(instance: Instance, space: Space, context: Context, best: Best) -> list[Answer]:
     """Different valid answers, at most :data:`MOST`, best first; each is offered to `best`."""
+    rank = ranks.mean_rank(instance, space)
+    sequence = np.argsort(-rank, kind="stable").astype(np.int64)
+    if context.start is None and space.unit_bytes.sum() > space.memory.max():
+        # No device holds it all. A list knows how to deal with that as well as a first fit does,
+        # which may take long.
+        offer_sequence(instance, space, best, sequence)
     baseline(instance, space, context, best)
     if best.answer is None:
         return []
@@ -52,9 +62,7 @@ def starts(instance: Instance, space: Space, context: Context, best: Best) -> li
             found.setdefault(kind, {}).setdefault(own.value, own.answer)
             best.offer(own.answer)
 
-    rank = ranks.mean_rank(instance, space)
     _, between = ranks.averages(instance, space)
-    sequence = np.argsort(-rank, kind="stable").astype(np.int64)
     table = np.minimum(ranks.optimistic_costs(space, between), 1e30)
     lists: list[Callable[[Best], bool]] = [
         lambda own: offer_sequence(instance, space, own, sequence),
@@ -74,7 +82,8 @@ def starts(instance: Instance, space: Space, context: Context, best: Best) -> li
             own = fresh()
             own.offer(answer)
             keep("beam", own)
-    _chunks(instance, space, best, fresh, keep, rank)
+    if instance.n <= MANY:
+        _chunks(instance, space, best, fresh, keep, rank)
     for pair in _pairs(instance):
         if best.done():
             break
@@ -95,7 +104,7 @@ def _beams(instance: Instance, space: Space, best: Best, sequence: np.ndarray) -
     def look(order: int, weight: float, price: float, width: int) -> Answer | None:
         if best.done():
             return None
-        answer = beams.search((sequence, natural)[order], weight, price, width)
+        answer = beams.search((sequence, natural)[order], weight, price, width, best.done)
         if answer is not None:
             known.append((objective(instance, answer), order, weight, price))
         return answer
@@ -107,10 +116,11 @@ def _beams(instance: Instance, space: Space, best: Best, sequence: np.ndarray) -
         answer = look(*each)
         if answer is not None:
             yield answer
+    wide = min(WIDE, max(NARROW, BEAM_NODES // instance.n))
     # Each setting once: neighbours in price of the best ones, wide.
     for _, order, weight, price in sorted(known)[:3]:
         for factor in FACTORS if price > 0.0 else (1.0,):
-            answer = look(order, weight, price * factor, WIDE)
+            answer = look(order, weight, price * factor, wide)
             if answer is not None:
                 yield answer
 
@@ -127,10 +137,12 @@ def _chunks(
     by_rank = np.full(len(space.unit_bytes), -np.inf)
     np.maximum.at(by_rank, space.unit, rank)
     orders = [np.arange(len(by_rank)), np.argsort(-by_rank, kind="stable")]
-    limit = max(1, min(ORDERS, WORK // instance.n))
+    if best.done():
+        return
+    each = device_orders(instance, max(1, min(ORDERS, WORK // instance.n)))
     for order in orders:
         own = fresh()
-        for devices in device_orders(instance, limit):
+        for devices in each:
             if best.done():
                 return
             offer_chunks(instance, space, own, order, devices)
@@ -139,7 +151,7 @@ def _chunks(
 
 def _pairs(instance: Instance) -> list[list[int]]:
     """Pairs of devices, unlike ones once, at most :data:`PAIRS`; fastest first."""
-    if instance.K < 3:
+    if instance.K < 3 or instance.n > MANY:
         return []
     total = np.where(np.isfinite(instance.time), instance.time, 0.0).sum(axis=0)
     classes = instance.device_class
