@@ -31,7 +31,8 @@ def by_reference(cls: type[Tuple]) -> type[Tuple]:
     class Bundle(structref.StructRefProxy):  # type: ignore[misc]
         def __new__(bundle, *values: Any, **named: Any) -> Any:
             given = cls(*values, **named)
-            self = make(given)
+            # As a plain tuple: caches would not know its own class again, for it is hidden.
+            self = make(tuple(given))
             self.__dict__.update(zip(fields, given, strict=True))
             return self
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from typing import NamedTuple
 
 import numpy as np
@@ -50,3 +53,17 @@ def test_it_has_the_fields_of_the_tuple_and_no_others():
         Inner(np.zeros(1), 1.0, size=2)
     with pytest.raises(TypeError):
         inner._replace(size=2)
+
+
+def test_a_second_process_finds_what_the_first_compiled(tmp_path):
+    script = (
+        "import numpy as np\n"
+        "from solvers.moves_throughput import State\n"
+        "State(*[np.zeros(1)] * 10)\n"
+    )
+    counts = []
+    for _ in range(2):
+        environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
+        subprocess.run([sys.executable, "-c", script], env=environment, check=True)
+        counts.append(len(list(tmp_path.rglob("*.nbc"))))
+    assert counts == [1, 1]
