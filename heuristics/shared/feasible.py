@@ -19,7 +19,7 @@ from problems.single import best_single
 from solvers.method import Context
 from solvers.start_calls import calls_start
 
-# Placements tried: in the first attempt, in one attempt at most, and in all.
+# Placements tried: in the first attempt, in one attempt at most (more for more units), and in all.
 FIRST, STEP, ALL = 20_000, 200_000, 10_000_000
 _FOUND, _NONE, _OUT = 1, 0, -1
 
@@ -56,7 +56,7 @@ def first_fit(space: Space, context: Context) -> np.ndarray | None:
     hardest = np.lexsort((-space.unit_bytes, supported.sum(axis=1)))
     stream = rng_.seeded(np.random.default_rng(0))
     rng = np.random.default_rng(0)
-    state, left, budget, attempt = state_.empty(space), ALL, FIRST, 0
+    state, left, budget, attempt = state_.empty(space), ALL, max(FIRST, 2 * U), 0
     # One attempt is made in any case: late is better than never.
     while left > 0 and (attempt == 0 or context.time_left() > MARGIN):
         order = natural
@@ -73,7 +73,7 @@ def first_fit(space: Space, context: Context) -> np.ndarray | None:
         left -= budget
         attempt += 1
         if attempt % 4 == 0:
-            budget = min(2 * budget, STEP)
+            budget = min(2 * budget, max(STEP, budget))
         devices = rng.permutation(K)
     return None
 
@@ -120,6 +120,6 @@ def _search(space, state, order, devices, budget):  # type: ignore[no-untyped-de
             if i < U:
                 choice[i] = -1
         else:
-            state_.shift(space, state, g, -1)
+            state_.shift(space, state, g, state_.NOWHERE)
             i -= 1
     return _NONE
