@@ -51,6 +51,7 @@ def construct(instance: Instance, space: Space, best: Best) -> None:
     for devices in device_orders(instance):
         if best.done():
             return
-        if balance(space, state, order, devices):
-            best.offer_device(state.place[space.unit])
+        # Chunks first: on a huge instance a limit leaves no time for more.
         offer_chunks(instance, space, best, order, devices)
+        if balance(space, state, order, devices, best.done):
+            best.offer_device(state.place[space.unit])

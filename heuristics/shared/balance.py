@@ -2,20 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from numba import njit
 
 from heuristics.shared import state as state_
+from heuristics.shared.space import Space
+from heuristics.shared.state import State
+
+# Pairs of devices looked at between two looks at the clock: hundredths of a second.
+PIECE = 200_000
 
 
-@njit(cache=True)
-def balance(space, state, order, devices):  # type: ignore[no-untyped-def]
+def balance(
+    space: Space,
+    state: State,
+    order: np.ndarray,
+    devices: np.ndarray,
+    done: Callable[[], bool] = lambda: False,
+) -> bool:
     """Place units in `order`, each where the period of what is placed grows least.
 
     Ties go to the least total load, then to the device that comes first in `devices`. False where
-    a unit fits nowhere; later units are then unplaced.
+    a unit fits nowhere, or `done` says to stop; later units are then unplaced.
     """
     state_.clear(state)
+    piece = max(1, PIECE // len(devices) ** 2)
+    for at in range(0, len(order), piece):
+        if done() or not _extend(space, state, order[at : at + piece], devices):
+            return False
+    return True
+
+
+@njit(cache=True)
+def _extend(space, state, order, devices):  # type: ignore[no-untyped-def]
     K = len(devices)
     position = np.empty(K, np.int64)
     for g in order:
