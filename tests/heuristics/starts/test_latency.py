@@ -9,6 +9,7 @@ from heuristics.starts.latency import MOST, starts
 from problems.builder import Builder
 from problems.checker import check
 from problems.resolve import from_bundle
+from solvers import beam
 from solvers.beam import Beams
 from solvers.method import Context
 from tests.brute_force import optimum
@@ -52,6 +53,15 @@ def test_a_wide_beam_without_ties_is_exhaustive_for_one_order():
         assert objective(instance, narrow) < np.inf
         seen += verdict.objective <= optimum(instance).objective * (1 + 1e-2)
     assert seen >= 15
+
+
+def test_a_beam_in_pieces_is_the_same_and_can_be_stopped(monkeypatch):
+    _, instance = next(samples(1, n=12, problem="latency", tight=None))
+    order, beams = np.arange(instance.n), Beams(instance)
+    whole = beams.search(order, 0.3, 0.0, 4)
+    monkeypatch.setattr(beam, "PIECE", 1)
+    assert np.array_equal(beams.search(order, 0.3, 0.0, 4).device, whole.device)
+    assert beams.search(order, 0.3, 0.0, 4, lambda: True) is None
 
 
 def test_a_price_leaves_memory_to_those_who_gain_most():
