@@ -8,7 +8,7 @@ from heuristics.shared import space as space_
 from heuristics.shared import state as state_
 from heuristics.shared.balance import balance
 from heuristics.shared.best import Best
-from heuristics.shared.chunks import device_orders, offer_chunks
+from heuristics.shared.chunks import PERMUTATIONS, device_orders, offer_chunks
 from heuristics.shared.feasible import baseline
 from heuristics.shared.lists import offer_schedule
 from heuristics.shared.space import Space
@@ -16,6 +16,10 @@ from problems.answer import Answer
 from problems.instance import Instance
 from solvers.method import Context, method
 from solvers.start_calls import mappings
+
+# Units x devices x devices looked at in all, which takes seconds: huge instances get one order of
+# devices.
+PAIRS = 200_000_000
 
 
 @method(problems=["throughput", "latency", "calls"], source="this suite", warm=True)
@@ -48,7 +52,8 @@ def construct(instance: Instance, space: Space, best: Best) -> None:
         return
     order = np.arange(len(space.unit_bytes))
     state = state_.empty(space)
-    for devices in device_orders(instance):
+    limit = max(1, min(PERMUTATIONS, PAIRS // (len(order) * instance.K**2)))
+    for devices in device_orders(instance, limit):
         if best.done():
             return
         # Chunks first: on a huge instance a limit leaves no time for more.
