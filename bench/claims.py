@@ -22,6 +22,7 @@ from bench import api, bks, claims_text, study
 from bench.cli import units
 from bench.proofs import section_of
 from bench.records import Record
+from bench.selection import select
 from problems.catalogue import CatalogueEntry, Library
 
 SELECTION = "default"
@@ -179,13 +180,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = study.parser("bench.claims", __doc__, "10s")
     longer = "limit of the exact model and of splitting beside it (default 60s)"
     parser.add_argument("--exact-time", type=units.seconds, default=60, metavar="T", help=longer)
-    which = f"selection (default {SELECTION}); `calls` is left out"
-    parser.add_argument("-i", dest="selection", default=SELECTION, help=which)
+    which = f"ids, filters or a selection (default {SELECTION}); `calls` is left out"
+    parser.add_argument("-i", dest="selection", action="append", help=which)
     given = parser.parse_args(arguments)
     library = Library()
     every = library.entries()
-    chosen = set(library.selection(given.selection))
+    chosen = {each.name for each in select(given.selection or [SELECTION], library)}
     entries = [each for each in every if each.id in chosen and each.problem in AIMS]
+    if not entries:
+        raise ValueError(f"{given.selection}: no instance of {' or '.join(AIMS)} of the library")
     best = {
         digest: z
         for digest, known in bks.load().items()

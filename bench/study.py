@@ -26,12 +26,21 @@ def parser(program: str, description: str | None, limit: str) -> argparse.Argume
     result = argparse.ArgumentParser(prog=f"python -m {program}", description=description)
     default, text = units.seconds(limit), f"limit of a run (default {limit})"
     result.add_argument("--time", type=units.seconds, default=default, metavar="T", help=text)
-    result.add_argument("--jobs", type=int, default=1, help="runs at the same time (default 1)")
+    text = "runs at the same time (default 1)"
+    result.add_argument("--jobs", type=positive, default=1, metavar="N", help=text)
     text = f"records; good ones are reused, so a study that was cut goes on (default {STORE})"
     result.add_argument("--store", type=Path, default=STORE, help=text)
     result.add_argument("--save", action="store_true", help=f"write the study to {STUDIES}")
     result.add_argument("--output", type=Path, default=STUDIES, help=argparse.SUPPRESS)
     return result
+
+
+def positive(text: str) -> int:
+    """Read a whole number above 0."""
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"{value} is not at least 1")
+    return value
 
 
 def progress() -> Plain:

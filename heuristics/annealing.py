@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable
-from typing import Literal
+from typing import Annotated, Literal
 
 import numpy as np
 
@@ -20,15 +20,18 @@ from heuristics.shared.space import Space
 from problems import latency
 from problems.answer import Answer
 from problems.instance import Instance
-from solvers.method import Context, method
+from solvers.method import Context, Range, method
 
 # Rounds without a deadline and without a number of rounds.
 ROUNDS = 8
 # Moves of the first round for every unit; each round after the starts has twice as many.
 EFFORT = 30
+# Moves of a round at most: where moves cost nothing, doubling would not end.
+MOST = 2**40
 # Seconds between two looks at the clock.
 PATIENCE = 0.004
 Start = Literal["all", "greedy", "heft", "single"]
+Heat = Annotated[float, Range(1e-12, 100.0)]
 
 
 @method(problems=["throughput", "latency", "calls"], source="this suite", warm=True)
@@ -36,10 +39,10 @@ def annealing(
     instance: Instance,
     context: Context,
     *,
-    cooling: float = 0.98,
-    hot: float = 0.0003,
-    cold: float = 0.00001,
-    rounds: int = 0,
+    cooling: Annotated[float, Range(0.01, 0.99999)] = 0.98,
+    hot: Heat = 0.0003,
+    cold: Heat = 0.00001,
+    rounds: Annotated[int, Range(0, 1_000_000)] = 0,
     start: Start = "all",
 ) -> Answer | None:
     """Simulated annealing: move, swap and segment moves, evaluated by what they change.
@@ -74,6 +77,8 @@ def anneal(
     """Anneal from valid answers, one round each, then from the best one; see :func:`annealing`."""
     if rounds == 0 and context.deadline == math.inf:
         rounds = ROUNDS
+    if instance.K == 1 and instance.problem != "calls":
+        return  # one device, one objective
     steps = max(1, math.ceil(math.log(cold / hot) / math.log(cooling)))
     go = WALKS[instance.problem](instance, space, best, rng_.seeded(context.rng))
     effort, count = EFFORT * len(space.unit_bytes), 0
@@ -82,7 +87,7 @@ def anneal(
         # From the best answer: a cool round polishes, a hot one walks off; they take turns.
         heat = hot if count < len(found) or count % 2 == 0 else 10 * hot
         if count >= len(found):
-            effort *= 2
+            effort = min(2 * effort, MOST)
         go(first, heat * best.value, cooling, steps, max(1, effort // steps))
         count += 1
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Annotated
 
 import numpy as np
 from numba import njit
@@ -17,14 +18,16 @@ from heuristics.shared.state import State
 from problems import latency
 from problems.answer import Answer
 from problems.instance import Instance
-from solvers.method import Context, method
+from solvers.method import Context, Range, method
 
 # Without a deadline and without a number of restarts.
 RESTARTS = 1_000
 
 
 @method(problems=["throughput", "latency", "calls"], source="this suite", warm=True)
-def random(instance: Instance, context: Context, *, restarts: int = 0) -> Answer | None:
+def random(
+    instance: Instance, context: Context, *, restarts: Annotated[int, Range(0, 10**9)] = 0
+) -> Answer | None:
     """Random feasible placements, the best of `restarts` (0: until time is up).
 
     Free: colocation groups in random order on random devices that still hold them. Contiguous:

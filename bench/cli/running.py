@@ -98,7 +98,7 @@ def run(
         console.print(plan_text(progress.plan))
     _skipped(progress)
     if board is None:
-        output.warn("placebench: every run was skipped: no chosen entry takes a chosen instance")
+        output.warn("placebench: every run was skipped, for the reasons above: there is no row")
         return FAILED
     console.print()
     terminal.show(board, console)

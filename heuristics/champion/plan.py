@@ -70,7 +70,9 @@ PLANS = (
         ("greedy", 0.2), ("starts", 0.2), ("annealing", 0.2), ("lns", 0.2), ("dp", 0.3),
         ("bounds", 0.3), ("stages", 0.5), ("prefix@highs", 0.9),
     )),
-    Row("contiguous", 10_000, 0.5, (("greedy", 0.3), ("annealing", 1.0))),
+    Row("contiguous", 10_000, 0.5, (
+        ("greedy", 0.3), ("dp", 0.4), ("annealing", 0.4), ("lns", 1.0),
+    )),
     Row("contiguous", 10_000, 5.0, (
         ("bounds", 0.2), ("greedy", 0.2), ("dp", 0.6), ("annealing", 0.3), ("lns", 1.0),
     )),
@@ -89,7 +91,7 @@ PLANS = (
         ("greedy", 0.2), ("starts", 0.2), ("annealing", 0.2), ("lns", 0.2), ("bounds", 0.3),
         ("stages", 0.5), ("assign@highs", 0.9),
     )),
-    Row("throughput", 10_000, 0.5, (("greedy", 0.4), ("annealing", 1.0))),
+    Row("throughput", 10_000, 0.5, (("greedy", 0.3), ("annealing", 0.5), ("lns", 1.0))),
     Row("throughput", 10_000, 5.0, (
         ("bounds", 0.1), ("greedy", 0.2), ("annealing", 0.4), ("lns", 1.0),
     )),
@@ -112,7 +114,7 @@ PLANS = (
         ("greedy", 0.2), ("starts", 0.2), ("annealing", 0.2), ("lns", 0.2), ("bounds", 0.3),
         ("intervals", 0.9),
     )),
-    Row("latency", 10_000, 0.5, (("greedy", 0.4), ("annealing", 1.0))),
+    Row("latency", 10_000, 0.5, (("greedy", 0.3), ("starts", 0.4), ("lns", 1.0))),
     Row("latency", 200, ANY, (
         ("bounds", 0.1), ("greedy", 0.2), ("starts", 0.2), ("annealing", 0.1), ("lns", 0.2),
         ("intervals", 0.8), ("lns", 1.0),
@@ -125,6 +127,7 @@ PLANS = (
         ("greedy", 0.2), ("starts", 0.2), ("annealing", 0.2), ("lns", 0.2), ("bounds", 0.3),
         ("slots", 0.9),
     )),
+    Row("calls", 1_000, 0.5, (("greedy", 0.2), ("annealing", 0.6), ("lns", 1.0))),
     Row("calls", 150, ANY, (
         ("bounds", 0.1), ("greedy", 0.2), ("starts", 0.2), ("lns", 0.3), ("slots", 0.9),
         ("lns", 1.0),
@@ -144,12 +147,18 @@ def plan(instance: Instance, limit: float, parts: Parts = "all") -> tuple[tuple[
     chain = isinstance(rules, ThroughputRules) and rules.contiguous
     problem = "contiguous" if chain else instance.problem
     places = instance.n * instance.K
-    for row in PLANS:
-        if row.problem == problem and places <= row.places and limit <= row.limit:
-            return tuple(
-                (name, share)
-                for name, share in row.steps
-                if (parts == "all" or KINDS[name] in (parts, "bound"))
-                and (limit < math.inf or places <= TINY or name not in ENDLESS)
-            )
-    raise ValueError(f"no plan for {problem}")
+    rows = [row for row in PLANS if row.problem == problem]
+    fitting = next(row for row in rows if places <= row.places and limit <= row.limit)
+    endless = limit < math.inf or places <= TINY
+    steps = _chosen(fitting, parts, endless)
+    if parts == "exact" and not any(KINDS[name] == "exact" for name, _ in steps):
+        return _chosen(rows[0], parts, endless)  # of tiny instances, which has them all
+    return steps
+
+
+def _chosen(row: Row, parts: Parts, endless: bool) -> tuple[tuple[str, float], ...]:
+    return tuple(
+        (name, share)
+        for name, share in row.steps
+        if (parts == "all" or KINDS[name] in (parts, "bound")) and (endless or name not in ENDLESS)
+    )

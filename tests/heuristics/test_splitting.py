@@ -8,6 +8,8 @@ import pytest
 from heuristics.splitting import splitting
 from problems.answer import Answer
 from problems.checker import check
+from problems.generate.random import random_bundle
+from problems.resolve import from_bundle
 from solvers.method import Context
 from tests.brute_force import optimum
 from tests.heuristics.samples import sample, samples
@@ -62,3 +64,11 @@ def test_many_modules_beat_the_best_device_and_repeat_themselves(problem):
 
 def _all_on(case, k):
     return Answer.of([k] * case.n)
+
+
+def test_one_device_leaves_nothing_to_polish():
+    case = from_bundle(random_bundle(3, n=8, devices=1, problem="throughput"))
+    begin = time.monotonic()
+    answer = splitting(case, Context(deadline=begin + 20.0))
+    assert check(case, answer).valid
+    assert time.monotonic() - begin < 15  # doubling rounds that cost nothing did not end
