@@ -52,8 +52,8 @@ library: $(dev)  ## rebuild what is composed and derived in the instance library
 constraints: $(dev)  ## pin what is installed now
 	$(BIN)/python -m pip freeze --exclude-editable | sed 's/+cpu$$//' | LC_ALL=C sort -f > constraints.txt
 
-clean:  ## remove the environment and the local runs
-	rm -rf .venv results/runs
+clean:  ## remove the environment, compiled code and the local runs
+	rm -rf .venv .compiled results/runs
 
 .venv/bin/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

@@ -44,6 +44,7 @@ from bench.frames import (
 from bench.outcome import OUT_OF_MEMORY
 from bench.plain import LINE, headline
 from bench.transport import read_instance
+from problems import compiled
 from problems.instance import Instance
 from solvers.method import Context, Method
 
@@ -194,6 +195,7 @@ def _compilations() -> Callable[[], int]:
         return lambda: 0
     from numba.core import event  # not above: most workers do without numba
 
+    compiled.save_alone()
     recorder = event.RecordingListener()
     event.register("numba:compile", recorder)
     return lambda: len(recorder.buffer)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import fcntl
-from pathlib import Path
 from typing import Any
 
 import pytest
-from numba.core import caching
+
+from problems import compiled
 
 # These compile every entry of the catalogue: one after the other, the second finds it all on file.
 COMPILE_ALL = ("tests/heuristics/test_methods.py", "tests/test_agreement.py")
@@ -30,16 +29,5 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 
 def pytest_configure() -> None:
-    """Let one process at a time save what it has compiled.
-
-    Two that save the same function for different types would give both the same file, so that the
-    index may then promise for the one what was compiled for the other.
-    """
-    save = caching.IndexDataCacheFile.save
-
-    def save_alone(self: Any, key: Any, data: Any) -> None:
-        with Path(f"{self._index_path}.lock").open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            save(self, key, data)
-
-    caching.IndexDataCacheFile.save = save_alone
+    """Let one process at a time save what it has compiled."""
+    compiled.save_alone()

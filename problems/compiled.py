@@ -1,0 +1,76 @@
+"""Where compiled code is kept on disk, so that nobody runs what was compiled from other sources.
+
+Numba compiles a function anew when its own file changes, and not when one of the helpers does that
+it has taken in from another file. So the folder of its cache is named after the contents of every
+file with compiled code: an edit, or another version of the suite, starts an empty one.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parent.parent
+PACKAGES = ("problems", "solvers", "heuristics")
+VARIABLE = "NUMBA_CACHE_DIR"
+KEPT = 3
+"""Folders that stay, newest first: those of a few branches."""
+
+
+def digest(root: Path = ROOT) -> str:
+    """SHA-256 of all sources with compiled code, and of the interpreter's version."""
+    state = sha256(sys.version.encode())
+    for package in PACKAGES:
+        for path in sorted((root / package).rglob("*.py")):
+            text = path.read_bytes()
+            if b"njit" in text or b"by_reference" in text:
+                state.update(str(path.relative_to(root)).encode() + b"\0" + text + b"\0")
+    return state.hexdigest()
+
+
+def keep_apart(root: Path = ROOT) -> None:
+    """Name the cache's folder for this process and its children, unless the user has named one.
+
+    Where the folder cannot be made (a read-only checkout) numba's own choice stands.
+    """
+    if os.environ.get(VARIABLE):
+        return
+    folder = root / ".compiled" / digest(root)[:16]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        others = sorted(folder.parent.iterdir(), key=lambda each: each.stat().st_mtime)
+        for old in others[:-KEPT]:
+            if old != folder:
+                shutil.rmtree(old, ignore_errors=True)
+    except OSError:
+        return
+    os.environ[VARIABLE] = str(folder)
+    if "numba" in sys.modules:  # it has read its settings already
+        sys.modules["numba"].config.CACHE_DIR = str(folder)
+
+
+def save_alone() -> None:
+    """Let one process at a time save what it has compiled; to be called once numba is imported.
+
+    Two that save the same function for different types would give both the same file, so that the
+    index may then promise for the one what was compiled for the other.
+    """
+    import fcntl  # not everywhere
+
+    from numba.core import caching  # slow to load
+
+    save = caching.IndexDataCacheFile.save
+    if getattr(save, "alone", False):
+        return
+
+    def alone(self: Any, key: Any, data: Any) -> None:
+        with Path(f"{self._index_path}.lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            save(self, key, data)
+
+    alone.alone = True  # type: ignore[attr-defined]
+    caching.IndexDataCacheFile.save = alone

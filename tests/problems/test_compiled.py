@@ -1,0 +1,54 @@
+"""Compiled code on disk belongs to the sources it was compiled from."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from problems import compiled
+
+
+@pytest.fixture
+def root(tmp_path, monkeypatch):
+    monkeypatch.delenv(compiled.VARIABLE)
+    for package in compiled.PACKAGES:
+        (tmp_path / package).mkdir()
+    (tmp_path / "solvers" / "walk.py").write_text("@njit\ndef walk(): ...\n")
+    return tmp_path
+
+
+def test_another_source_is_another_folder(root):
+    before = compiled.digest(root)
+    (root / "heuristics" / "words.py").write_text("nothing compiled here\n")
+    assert compiled.digest(root) == before
+    (root / "heuristics" / "helper.py").write_text("@njit\ndef helper(): ...\n")
+    assert compiled.digest(root) != before
+
+
+def test_a_few_folders_stay(root):
+    for i in range(compiled.KEPT + 2):
+        (root / "solvers" / "walk.py").write_text(f"@njit\ndef walk(): return {i}\n")
+        os.environ.pop(compiled.VARIABLE, None)
+        compiled.keep_apart(root)
+        folder = root / ".compiled" / compiled.digest(root)[:16]
+        assert os.environ[compiled.VARIABLE] == str(folder)
+        os.utime(folder, (i, i))
+    assert len(list((root / ".compiled").iterdir())) == compiled.KEPT
+    assert folder.is_dir()
+
+
+def test_what_the_user_names_stands(root, monkeypatch):
+    monkeypatch.setenv(compiled.VARIABLE, "/somewhere")
+    compiled.keep_apart(root)
+    assert os.environ[compiled.VARIABLE] == "/somewhere"
+    assert not (root / ".compiled").exists()
+
+
+def test_every_process_is_told_before_numba_is_imported():
+    code = f"import os, problems, sys; print(os.environ['{compiled.VARIABLE}'], 'numba' in sys.modules)"
+    environment = {k: v for k, v in os.environ.items() if k != compiled.VARIABLE}
+    told = subprocess.run(
+        [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
+    ).stdout.split()
+    assert told == [str(compiled.ROOT / ".compiled" / compiled.digest()[:16]), "False"]
