@@ -46,7 +46,8 @@ def test_what_the_user_names_stands(root, monkeypatch):
 
 
 def test_every_process_is_told_before_numba_is_imported():
-    code = f"import os, problems, sys; print(os.environ['{compiled.VARIABLE}'], 'numba' in sys.modules)"
+    name = compiled.VARIABLE
+    code = f"import os, problems, sys; print(os.environ['{name}'], 'numba' in sys.modules)"
     environment = {k: v for k, v in os.environ.items() if k != compiled.VARIABLE}
     told = subprocess.run(
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
