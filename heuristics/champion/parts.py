@@ -14,6 +14,7 @@ from heuristics.shared.best import Best
 from heuristics.shared.feasible import baseline
 from heuristics.shared.space import Space
 from heuristics.starts.dispatch import starts
+from problems import ports
 from problems.answer import Answer
 from problems.bounds.registry import REGISTRY
 from problems.instance import Instance
@@ -94,7 +95,10 @@ def _starts(task: Task) -> None:
 def _annealing(task: Task) -> None:
     if task.best.answer is not None:
         found = task.found[:STARTS] or [task.best.answer]
-        anneal(task.instance, task.space, task.context, task.best, found, rounds=len(found) + 2)
+        # Where windows are weak or missing the walk goes on for all of its share.
+        alone = task.instance.problem == "calls" or ports.has_ports(task.instance)
+        rounds = 0 if alone else len(found) + 2
+        anneal(task.instance, task.space, task.context, task.best, found, rounds=rounds)
 
 
 def _lns(task: Task) -> None:

@@ -11,6 +11,7 @@ import math
 from dataclasses import dataclass
 from typing import Literal
 
+from problems import ports
 from problems.instance import Instance
 from problems.rules import ThroughputRules
 
@@ -43,7 +44,8 @@ class Row:
     Attributes
     ----------
     problem : str
-        A problem, or ``contiguous`` for `throughput` along a chain.
+        A problem, or ``contiguous`` for `throughput` along a chain, or ``ports`` for `latency`
+        with contended ports.
     places : float
         Holds up to so many places: nodes times devices.
     limit : float
@@ -122,6 +124,19 @@ PLANS = (
     Row("latency", ANY, ANY, (
         ("bounds", 0.1), ("greedy", 0.2), ("starts", 0.3), ("annealing", 0.2), ("lns", 1.0),
     )),
+    # With ports there are no windows yet: the walk has most of the time.
+    Row("ports", TINY, ANY, (
+        ("greedy", 0.2), ("starts", 0.2), ("annealing", 0.2), ("lns", 0.2), ("bounds", 0.3),
+        ("intervals", 0.9),
+    )),
+    Row("ports", 10_000, 0.5, (("greedy", 0.3), ("starts", 0.4), ("lns", 1.0))),
+    Row("ports", 200, ANY, (
+        ("bounds", 0.1), ("greedy", 0.1), ("starts", 0.2), ("annealing", 0.3), ("intervals", 0.8),
+        ("lns", 1.0),
+    )),
+    Row("ports", ANY, ANY, (
+        ("bounds", 0.1), ("greedy", 0.1), ("starts", 0.2), ("annealing", 0.6), ("lns", 1.0),
+    )),
     # The starts of calls are in its neighbourhoods, too.
     Row("calls", TINY, ANY, (
         ("greedy", 0.2), ("starts", 0.2), ("annealing", 0.2), ("lns", 0.2), ("bounds", 0.3),
@@ -129,24 +144,26 @@ PLANS = (
     )),
     Row("calls", 1_000, 0.5, (("greedy", 0.2), ("annealing", 0.6), ("lns", 1.0))),
     Row("calls", 150, ANY, (
-        ("bounds", 0.1), ("greedy", 0.2), ("starts", 0.2), ("lns", 0.3), ("slots", 0.9),
-        ("lns", 1.0),
+        ("bounds", 0.1), ("greedy", 0.2), ("starts", 0.2), ("annealing", 0.2), ("lns", 0.3),
+        ("slots", 0.9), ("lns", 1.0),
     )),
-    Row("calls", 1_000, 5.0, (("bounds", 0.1), ("greedy", 0.1), ("lns", 1.0))),
+    # The walk alone beats windows where these get large.
+    Row("calls", 1_000, 5.0, (
+        ("bounds", 0.1), ("greedy", 0.1), ("annealing", 0.6), ("lns", 1.0),
+    )),
     Row("calls", 1_000, ANY, (
-        ("bounds", 0.1), ("greedy", 0.2), ("starts", 0.2), ("lns", 0.85), ("slots", 0.6),
+        ("bounds", 0.1), ("greedy", 0.1), ("starts", 0.1), ("annealing", 0.7), ("slots", 0.5),
         ("lns", 1.0),
     )),
-    Row("calls", ANY, ANY, (("bounds", 0.1), ("greedy", 0.2), ("starts", 0.3), ("lns", 1.0))),
+    Row("calls", ANY, ANY, (
+        ("bounds", 0.1), ("greedy", 0.2), ("starts", 0.2), ("annealing", 0.7), ("lns", 1.0),
+    )),
 )  # fmt: skip
 
 
 def plan(instance: Instance, limit: float, parts: Parts = "all") -> tuple[tuple[str, float], ...]:
     """The steps for an instance and a limit in seconds; bounds go with any choice of parts."""
-    rules = instance.rules
-    chain = isinstance(rules, ThroughputRules) and rules.contiguous
-    problem = "contiguous" if chain else instance.problem
-    places = instance.n * instance.K
+    problem, places = _kind(instance), instance.n * instance.K
     rows = [row for row in PLANS if row.problem == problem]
     fitting = next(row for row in rows if places <= row.places and limit <= row.limit)
     endless = limit < math.inf or places <= TINY
@@ -154,6 +171,13 @@ def plan(instance: Instance, limit: float, parts: Parts = "all") -> tuple[tuple[
     if parts == "exact" and not any(KINDS[name] == "exact" for name, _ in steps):
         return _chosen(rows[0], parts, endless)  # of tiny instances, which has them all
     return steps
+
+
+def _kind(instance: Instance) -> str:
+    rules = instance.rules
+    if isinstance(rules, ThroughputRules) and rules.contiguous:
+        return "contiguous"
+    return "ports" if ports.has_ports(instance) else instance.problem
 
 
 def _chosen(row: Row, parts: Parts, endless: bool) -> tuple[tuple[str, float], ...]:

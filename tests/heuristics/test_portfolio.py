@@ -90,7 +90,7 @@ def test_a_part_that_raises_is_survived_and_named(monkeypatch):
 
 def test_every_case_has_a_plan_that_uses_all_time():
     assert set(KINDS) | {"single"} == set(PARTS)
-    for problem in ("throughput", "contiguous", "latency", "calls"):
+    for problem in ("throughput", "contiguous", "latency", "ports", "calls"):
         rows = [row for row in PLANS if row.problem == problem]
         assert rows[0].places == TINY
         assert (rows[-1].places, rows[-1].limit) == (math.inf, math.inf)
