@@ -100,7 +100,7 @@ def solved():
 def large(problem, **rules):
     """An instance of some size, and a small one alike for which the same is compiled."""
     given = {"problem": problem, "rules": rules, "devices": 4, "tight": None}
-    return sample(3, n=400, density=0.02, **given), sample(3, **given)
+    return sample(4, n=400, density=0.02, **given), sample(4, **given)
 
 
 def test_the_sample_has_what_it_should(solved):
