@@ -12,6 +12,8 @@ from pathlib import Path
 
 import psutil
 
+from bench import cgroups
+
 _NAME = re.compile(r"placebench-run-(\d+)-.+")
 
 
@@ -21,8 +23,8 @@ def make_folder() -> str:
 
 
 def remove_stale() -> list[Path]:
-    """Remove the folders of harnesses that are dead, if they are ours; returns them."""
-    removed = []
+    """Remove the folders (and control groups) of dead harnesses, if they are ours; returns them."""
+    removed = cgroups.remove_stale()
     for path in Path(tempfile.gettempdir()).glob("placebench-run-*"):
         match = _NAME.fullmatch(path.name)
         if match is None or psutil.pid_exists(int(match[1])):

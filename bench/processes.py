@@ -1,4 +1,7 @@
-"""Processes of a run: its tree while it lives, and what it leaves behind (Linux: reads /proc)."""
+"""Processes of a run: its tree while it lives, and what is found of it without its keeper.
+
+Linux only: reads /proc.
+"""
 
 from __future__ import annotations
 
@@ -18,9 +21,9 @@ class Tree:
     Parameters
     ----------
     pid : int
-        The leader; also the number of its process group.
+        The keeper, whose own memory does not count.
     tag : str
-        Value of :data:`TAG` in the environment of the leader, which descendants inherit.
+        Value of :data:`TAG` in its environment, which descendants inherit.
     """
 
     def __init__(self, pid: int, tag: str) -> None:
@@ -34,23 +37,16 @@ class Tree:
         """Look at the tree; returns its resident memory in bytes."""
         total = 0
         with suppress(psutil.Error):
-            leader = psutil.Process(self.pid)
-            total += leader.memory_info().rss
-            self.peak_bytes = max(self.peak_bytes, _high_water(self.pid))
-            for child in leader.children(recursive=True):
+            for child in psutil.Process(self.pid).children(recursive=True):
                 self._seen.add(child)
                 with suppress(psutil.Error):
                     total += child.memory_info().rss
+                    self.peak_bytes = max(self.peak_bytes, _high_water(child.pid))
         self.peak_bytes = max(self.peak_bytes, total)
         return total
 
-    def kill_group(self, number: int) -> None:
-        """Signal the process group; the leader must not have been reaped."""
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(self.pid, number)
-
     def leftovers(self) -> list[psutil.Process]:
-        """Living processes of the run besides the leader, in its group or not."""
+        """Living processes of the run besides the keeper: those seen, and those with the tag."""
         found = {p for p in self._seen if _is_alive(p)}
         for pid in _tagged(self.tag) - {self.pid}:
             with suppress(psutil.Error):
@@ -58,13 +54,6 @@ class Tree:
                 if _is_alive(process):
                     found.add(process)
         return sorted(found, key=lambda process: process.pid)
-
-    def in_group(self, process: psutil.Process) -> bool:
-        """Whether a process is in the group of the run."""
-        try:
-            return os.getpgid(process.pid) == self.pid
-        except ProcessLookupError:
-            return True  # gone by now
 
     def kill_all(self, within_s: float = 5.0) -> bool:
         """Kill every leftover until none is found; False where some will not go."""

@@ -1,7 +1,8 @@
 """One child under a clock: start it, stamp what it reports, end it, and everything it started.
 
 The clock is the supervisor's, and starts when the child is ready. Reports count by the moment of
-their receipt. At the limit the process group gets SIGTERM, after the grace SIGKILL.
+their receipt. At the limit the process group gets SIGTERM, after the grace SIGKILL goes to all. The
+child is started, and everything of it ended, by a process in between (:mod:`bench.keeper`).
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ from pathlib import Path
 from threading import Event
 from typing import Literal
 
-from bench import frames
+from bench import cgroups, frames
+from bench.keeper import KILL, TERMINATE
 from bench.leftovers import make_folder
 from bench.outcome import Outcome
 from bench.processes import TAG, Tree
@@ -31,7 +33,9 @@ GRACE_S = 1.0
 # A method that stops at its deadline still has to hand over what it has before the limit strikes.
 MARGIN_SHARE, MARGIN_S = 0.05, 0.25
 _LINGER_S = 1.0
-_POLL_S = 0.02
+_KEEPER_S = 1.0  # for it to do as it is told
+_ENDING_S = 10.0  # for it to end what will not go
+_POLL_S = 0.1
 _SAMPLE_S = 0.25
 _THREAD_VARIABLES = (
     "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS",
@@ -91,64 +95,82 @@ class _Supervisor:
         self.kill_at = self.began + load_limit_s
         self.next_sample = float("inf")
         self.log = bytearray()
+        self.exited = float("inf")  # when the leader was seen to have ended
+        self.ended: tuple[int, float, int, int, int] | None = None  # the keeper's last words
+        self.lost = False  # the keeper itself has gone without them
+        self.told = b""
         with ExitStack() as undo:  # nothing is left behind should the start fail
             self.folder = make_folder()
             undo.callback(shutil.rmtree, self.folder, ignore_errors=True)
             self.selector = selectors.DefaultSelector()
             undo.callback(self.selector.close)
-            self.report, report_child = self._pipe(undo, self._on_report)
-            _, output_child = self._pipe(undo, self._on_output)
             tag = uuid.uuid4().hex
+            self.cgroup = cgroups.make(tag, task.memory_limit_bytes)
+            undo.callback(cgroups.remove, self.cgroup)
+            childs = [
+                self._pipe(undo, serve)
+                for serve in (self._on_report, self._on_output, self._on_status)
+            ]
+            report, output, status = childs
+            line, self.line = os.pipe()
+            childs.append(line)
+            self.held = undo.enter_context(ExitStack())
+            self.held.callback(os.close, self.line)
+            arguments = [*map(str, (report, status, line)), str(self.cgroup or "")]
             try:
                 self.process = subprocess.Popen(
-                    [sys.executable, "-P", "-m", "bench.worker", str(report_child)],
+                    [sys.executable, "-P", "-m", "bench.keeper", *arguments],
                     stdin=subprocess.PIPE,
-                    stdout=output_child,
-                    stderr=output_child,
-                    pass_fds=(report_child, task.instance, task.tiny),
+                    stdout=output,
+                    stderr=output,
+                    pass_fds=(report, status, line, task.instance, task.tiny),
                     start_new_session=True,
                     cwd=self.folder,
                     env=_environment(task.threads, self.folder, tag),
                 )
             finally:
-                os.close(report_child)
-                os.close(output_child)
+                for each in childs:
+                    os.close(each)
             self.undo = undo.pop_all()
         self.tree = Tree(self.process.pid, tag)
         self._send(task)
 
-    def _pipe(self, undo: ExitStack, serve: Callable[[bytes], None]) -> tuple[int, int]:
-        """A pipe whose reading end, ours, is served by a method; returns both ends."""
+    def _pipe(self, undo: ExitStack, serve: Callable[[bytes], None]) -> int:
+        """A pipe whose reading end, ours, is served by a method; returns the other end."""
         ours, childs = os.pipe()
         undo.callback(os.close, ours)
         os.set_blocking(ours, False)
         self.selector.register(ours, selectors.EVENT_READ, serve)
-        return ours, childs
+        return childs
 
     def run(self) -> Outcome:
-        """Serve the child until it has ended."""
-        while not self._has_exited():
+        """Serve the child until nothing of it is left."""
+        while self.ended is None and not self.lost:
             self._serve(self._timeout())
             self._enforce(time.monotonic())
-        exited = time.monotonic()
         self._drain()
-        self._end(exited)
+        self._end(time.monotonic())
         return self.outcome
 
     def close(self) -> None:
         """End and forget everything, whatever happened before."""
-        if self.process.returncode is None:
-            self.tree.kill_group(signal.SIGKILL)
-            self._reap()
-        self.tree.kill_all()
+        self.held.close()  # the keeper ends all when the line closes
         assert self.process.stdin is not None
         with suppress(OSError):
             self.process.stdin.close()
+        if self.process.returncode is None:
+            with suppress(subprocess.TimeoutExpired):
+                self.process.wait(_ENDING_S if self.ended is None else _KEEPER_S)
+        if self.process.returncode is None:
+            self.process.kill()
+            self.process.wait()
+            self.lost = True
+        if self.lost or self.ended is None:
+            cgroups.kill(self.cgroup)
+            self.tree.kill_all()
         self.undo.close()
 
     def _timeout(self) -> float:
-        if self.report not in self.selector.get_map():
-            return 0.001  # the child closed its end: it is about to be gone
         now = time.monotonic()
         return max(0.0, min(_POLL_S, self.limit - now, self.kill_at - now, self.next_sample - now))
 
@@ -156,6 +178,8 @@ class _Supervisor:
         """Read what is there; False where there was nothing."""
         ready = self.selector.select(timeout)
         for key, _ in ready:
+            if key.fd not in self.selector.get_map():
+                continue  # served meanwhile, when the leader's exit was told
             try:
                 data = os.read(key.fd, 1 << 18)
             except BlockingIOError:
@@ -164,6 +188,7 @@ class _Supervisor:
                 key.data(data)
             else:
                 self.selector.unregister(key.fd)
+                self.lost = self.lost or (key.data == self._on_status and self.ended is None)
         return bool(ready)
 
     def _drain(self) -> None:
@@ -174,6 +199,24 @@ class _Supervisor:
     def _on_output(self, data: bytes) -> None:
         self.log += data
         del self.log[:-LOG_BYTES]
+
+    def _on_status(self, data: bytes) -> None:
+        *lines, self.told = (self.told + data).split(b"\n")
+        for line in lines:
+            words = line.split()
+            if words == [b"exited"]:
+                self._on_exit()
+            elif words[:1] == [b"end"] and len(words) == 6:
+                status, cpu_s, inside, outside, left = words[1:]
+                self.ended = int(status), float(cpu_s), int(inside), int(outside), int(left)
+
+    def _on_exit(self) -> None:
+        """The leader has ended: what it said is in the pipes, and nothing after that counts."""
+        self.exited = time.monotonic()
+        self._drain()
+        if self.phase == "run":
+            self._over(self.exited)
+        self.kill_at = self.exited + _ENDING_S
 
     def _on_report(self, data: bytes) -> None:
         now = time.monotonic()
@@ -234,7 +277,7 @@ class _Supervisor:
     def _enforce(self, now: float) -> None:
         if self.phase == "run" and now > self.limit and not self.outcome.struck:
             self._strike("time", now + self.grace_s)
-            self.tree.kill_group(signal.SIGTERM)
+            self._command(TERMINATE)
         if now >= self.next_sample:
             self.next_sample = now + _SAMPLE_S
             used = self.tree.sample()
@@ -245,9 +288,11 @@ class _Supervisor:
         if now >= self.kill_at:
             if self.phase == "load":
                 self._strike("load", now)
+            if self.outcome.killed or self.exited < now:  # it was told, or is at it, for long
+                self.process.kill()
             self.outcome.killed = True
-            self.tree.kill_group(signal.SIGKILL)
-            self.kill_at = now + 0.1  # again, should it not have gone
+            self._command(KILL)
+            self.kill_at = now + _KEEPER_S
 
     def _strike(self, what: Literal["time", "memory", "load", "stop"], kill_at: float) -> None:
         if self.phase == "over" and what != "stop":
@@ -255,35 +300,46 @@ class _Supervisor:
         self.outcome.struck = self.outcome.struck or what
         self.kill_at = min(self.kill_at, kill_at)
 
-    def _has_exited(self) -> bool:
-        """Whether the leader has ended; it stays unreaped, so that its group keeps its number."""
-        found = os.waitid(os.P_PID, self.process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)
-        return found is not None
+    def _command(self, what: bytes) -> None:
+        """Tell the keeper; a method may have stopped it."""
+        with suppress(OSError):  # it died: the loop sees that next
+            self.process.send_signal(signal.SIGCONT)
+            os.write(self.line, what)
 
-    def _end(self, exited: float) -> None:
+    def _end(self, now: float) -> None:
         outcome = self.outcome
         ended_by_us = bool(outcome.struck) or outcome.killed
-        left = self.tree.leftovers()
+        exited = min(self.exited, now)
+        if self.ended is None:
+            status, cpu_s, inside, outside, left = self._end_without_keeper()
+        else:
+            status, cpu_s, inside, outside, left = self.ended
+        outcome.exit = os.waitstatus_to_exitcode(status)
         # What we end together with its leader was not left behind, unless it had got away.
-        outcome.orphans = sum(not (ended_by_us and self.tree.in_group(each)) for each in left)
-        self.tree.kill_group(signal.SIGKILL)
-        if left and not self.tree.kill_all():
+        outcome.orphans = outside + (0 if ended_by_us else inside)
+        if left:
             outcome.notes.append("a process of the run could not be killed")
-        cpu_s = self._reap() + self.tree.leftover_cpu_s
+        if cgroups.ran_out(self.cgroup) and not outcome.done:
+            outcome.struck = outcome.struck or "memory"
         if outcome.ready is not None:
             outcome.cpu_s = max(0.0, cpu_s - outcome.ready.cpu_s)
         if self.phase == "run":
             outcome.wall_s = exited - self.zero
-        outcome.overrun_s = max(0.0, (time.monotonic() if left else exited) - self.limit)
+        last = time.monotonic() if inside + outside else exited
+        outcome.overrun_s = max(0.0, last - self.limit)
         outcome.peak_bytes = self.tree.peak_bytes
         outcome.oversized = self.parser.oversized
         outcome.log = self.log.decode(errors="replace")
 
-    def _reap(self) -> float:
-        """Collect the leader; returns the CPU seconds of it and of the children it waited for."""
-        _, status, usage = os.wait4(self.process.pid, 0)
-        self.process.returncode = self.outcome.exit = os.waitstatus_to_exitcode(status)
-        return usage.ru_utime + usage.ru_stime
+    def _end_without_keeper(self) -> tuple[int, float, int, int, int]:
+        """Somebody killed the keeper: the leader died with it; end what else can be found."""
+        self.outcome.notes.append("the process that keeps the run was killed")
+        self.process.kill()
+        self.process.wait()
+        cgroups.kill(self.cgroup)
+        found = self.tree.leftovers()
+        gone = self.tree.kill_all()
+        return signal.SIGKILL, self.tree.leftover_cpu_s, 0, len(found), int(not gone)
 
     def _send(self, frame: frames.Frame) -> None:
         assert self.process.stdin is not None

@@ -1,4 +1,4 @@
-"""The process of one run: ``python -m bench.worker REPORT_FD``, started by :mod:`bench.supervise`.
+"""The process of one run, forked off by :mod:`bench.keeper`.
 
 It loads the instance and the one method, warms up, says that it is ready, waits for the clock, and
 hands on what the method reports. It decides nothing: what counts is the supervisor's to say.
@@ -20,6 +20,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from threading import RLock
+from typing import NoReturn
 
 import numpy as np
 
@@ -81,9 +82,9 @@ class Wire:
                 view = view[os.write(self.report, view) :]
 
 
-def main(report: int) -> None:
-    """Run one task; never returns."""
-    _die_with_parent()
+def main(report: int, parent: int) -> NoReturn:
+    """Run one task; `report` is the descriptor of reports, `parent` the keeper's number."""
+    _die_with(parent)
     faulthandler.enable()
     # The method's standard input is empty; the control pipe is not for it to read.
     control = os.dup(0)
@@ -213,12 +214,8 @@ def _peak_bytes() -> int:
     return 0
 
 
-def _die_with_parent() -> None:
-    """Ask the kernel to end this process when the supervisor dies, even by SIGKILL."""
+def _die_with(parent: int) -> None:
+    """Ask the kernel to end this process when its keeper dies, even by SIGKILL."""
     ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != int(os.environ["PLACEBENCH_SUPERVISOR"]):
+    if os.getppid() != parent:
         os._exit(1)  # it died before the line above
-
-
-if __name__ == "__main__":
-    main(int(sys.argv[1]))
