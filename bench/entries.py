@@ -1,35 +1,31 @@
 """Entries: which methods run, with which options, as the command line writes them.
 
-``heft``, ``annealing[restarts=4]``, ``prefix@highs``, ``my_file.py``; several separated by commas.
+``heft``, ``annealing[restarts=4]``, ``prefix@highs``; ``my_file.py``, ``my_file.py:one-of-it``;
+``my_program.toml``; several separated by commas. From ``exec:`` on, the rest is a command line.
 """
 
 from __future__ import annotations
 
 import difflib
-import hashlib
 import importlib
-import importlib.util
 import re
-import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from bench.plain import headline
-from solvers import method as methods
+from bench import external, packages
+from bench.method_files import EntryError, load_file
 from solvers.method import Method, OptionValue
+
+__all__ = ["Entry", "EntryError", "load_file", "load_method", "parse_entries", "parse_entry"]
 
 # Where the suite's own methods are listed: each module has `names()` and `load(name)`, and imports
 # a method only when it is loaded. Imported late: `--help` needs neither.
 CATALOGUES = ["heuristics.catalogue", "solvers.catalogue"]
-OWN_PACKAGES = ("solvers", "heuristics")
 _ENTRY = re.compile(r"(?P<name>[^\[\]]+)(\[(?P<options>[^\[\]]*)\])?")
-
-
-class EntryError(ValueError):
-    """An entry that cannot be run; the message names it and the valid choices."""
+_FILE = re.compile(r"(?P<path>.+\.py)(:(?P<one>[^/:]+))?")
 
 
 @dataclass(frozen=True)
@@ -45,10 +41,13 @@ class Entry:
     options : mapping of str to bool, int, float or str
         All options with their values.
     file : str or None
-        Absolute path of the file of a method that is not the suite's own.
+        Where a method is found that is neither the suite's own nor a package's: the absolute path
+        of a ``.py`` or ``.toml`` file, or ``exec:COMMAND``.
     source : str
-        SHA-256 of that file's content; empty for the suite's own methods. Modules that the file
-        imports are not part of it.
+        What it is made of; empty for the suite's own methods. SHA-256 of the content of a file, of
+        a command with the files that it names; after the distribution and its version for the
+        method of a package, after name and version for a program that states one. What any of
+        these import or call besides is not part of it.
     """
 
     method: str
@@ -63,6 +62,11 @@ def names() -> list[str]:
     return sorted({name for module in _catalogues() for name in module.names()})
 
 
+def installed() -> list[str]:
+    """Names that installed packages add, sorted; those that the suite uses itself are left out."""
+    return [name for name in packages.offers() if name not in set(names())]
+
+
 def parse_entries(text: str) -> list[Entry]:
     """Read a comma list of entries; a repeated one counts once.
 
@@ -72,7 +76,12 @@ def parse_entries(text: str) -> list[Entry]:
         If the syntax is wrong, a method or option does not exist, or two files register the same
         name.
     """
-    entries = distinct(each for part in split_list(text) for each in parse_entry(part))
+    return parse_all(split_list(text))
+
+
+def parse_all(parts: Iterable[str]) -> list[Entry]:
+    """Read entries, each a text of its own; see :func:`parse_entries`."""
+    entries = distinct(each for part in parts for each in parse_entry(part))
     if not entries:
         raise EntryError(f"no entries given; the methods are {', '.join(names())}")
     return entries
@@ -108,84 +117,52 @@ def parse_entry(text: str) -> list[Entry]:
         If the syntax is wrong, the method, file or option does not exist, or the file takes the
         name of one of the suite's methods.
     """
+    if text.strip().startswith(external.PREFIX):
+        return [_program(text.strip(), {})]
     match = _ENTRY.fullmatch(text.strip())
     if match is None:
         raise EntryError(f"entry {text!r} is not of the form name[option=value,...]")
     name, given = match["name"].strip(), _given(match["options"] or "", text)
-    if name.endswith(".py"):
-        path = Path(name).expanduser().resolve()
+    if external.is_program(name):
+        return [_program(name, given)]
+    if file := _FILE.fullmatch(name):
+        path = Path(file["path"]).expanduser().resolve()
         found, source = load_file(path)
-        for taken in set(found) & set(names()):
-            raise EntryError(f"{path}: {taken!r} is the name of one of the suite's methods")
-        return [_entry(method, given, str(path), source) for method in found.values()]
-    return [_entry(load_method(name), given)]
+        _refuse_taken(found, str(path))
+        chosen = [_one_of(found, file["one"], path)] if file["one"] else list(found.values())
+        return [_entry(method, given, str(path), source) for method in chosen]
+    method, source = _by_name(name)
+    return [_entry(method, given if packages.usable(method) else {}, None, source)]
 
 
 def load_method(name: str, file: str | None = None, source: str = "") -> Method:
     """Import what one method needs, no more.
 
+    Parameters
+    ----------
+    file, source : str, optional
+        As in :class:`Entry`.
+
     Raises
     ------
     EntryError
-        If there is no such method, or its file cannot be loaded or is not that of digest `source`.
+        If there is no such method, or its file cannot be loaded, or it is not that of `source`.
     """
+    if file is not None and external.is_program(file):
+        method, digest = external.load(file)
+        _refuse_changed(file, digest, source)
+        return method
     if file is not None:
         found, digest = load_file(Path(file))
-        if source and digest != source:
-            raise EntryError(f"{file}: has changed since the run was asked for")
-        if name not in found:
-            raise EntryError(f"{file}: registers no method {name!r}; it has {', '.join(found)}")
-        return found[name]
-    for module in _catalogues():
-        if name in module.names():
-            loaded: Method = module.load(name)
-            return loaded
-    valid = names()
-    raise EntryError(
-        f"unknown entry {name!r}{_suggestion(name, valid)}; the methods are {', '.join(valid)}"
-        " (or the path of a .py file)"
-    )
-
-
-def load_file(path: Path) -> tuple[dict[str, Method], str]:
-    """Run a file that registers methods; returns them by name, and the digest of its content.
-
-    Raises
-    ------
-    EntryError
-        If the file is missing, fails or registers nothing.
-    """
-    try:
-        content = path.read_bytes()
-    except OSError as error:
-        raise EntryError(f"{path}: cannot be read: {error.strerror}") from None
-    source = hashlib.sha256(content).hexdigest()
-    module_name = f"placebench_file_{source[:16]}"
-    spec = importlib.util.spec_from_file_location(module_name, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    before = dict(methods.REGISTRY)
-    # Each file starts from nothing: whether a name is free must not depend on what ran before.
-    methods.REGISTRY.clear()
-    sys.modules[module_name] = module  # pickling and dataclasses look modules up by name
-    try:
-        spec.loader.exec_module(module)
-    except (Exception, SystemExit) as error:
-        del sys.modules[module_name]
-        raise EntryError(f"{path}: cannot be loaded: {headline(error)}") from error
-    finally:
-        found = {n: each for n, each in methods.REGISTRY.items() if not _is_own(each)}
-        for name in found:
-            del methods.REGISTRY[name]
-        methods.REGISTRY.update(before)
-    if not found:
-        raise EntryError(f"{path}: registers no method; decorate one with `solvers.method.method`")
-    return found, source
+        _refuse_changed(file, digest, source)
+        return _one_of(found, name, Path(file))
+    method, digest = _by_name(name)
+    _refuse_changed(digest.rpartition(" ")[0], digest, source)
+    return method
 
 
 def split_list(text: str) -> list[str]:
-    """Split at commas outside brackets.
+    """Split at commas outside brackets; what begins with ``exec:`` goes to the end.
 
     Raises
     ------
@@ -193,7 +170,10 @@ def split_list(text: str) -> list[str]:
         If a bracket has no partner.
     """
     parts, depth, current = [], 0, ""
-    for letter in text:
+    for i, letter in enumerate(text):
+        if depth == 0 and not current.strip() and text.startswith(external.PREFIX, i):
+            current = text[i:]
+            break
         depth += (letter == "[") - (letter == "]")
         if depth not in (0, 1):
             break
@@ -205,6 +185,50 @@ def split_list(text: str) -> list[str]:
     if depth:
         raise EntryError(f"unbalanced brackets in {text!r}")
     return [part.strip() for part in [*parts, current] if part.strip()]
+
+
+def _by_name(name: str) -> tuple[Method, str]:
+    """One of the suite's methods, or of a package's; with its source."""
+    for module in _catalogues():
+        if name in module.names():
+            return module.load(name), ""
+    if name in packages.offers():
+        return packages.load(name)
+    valid = [*names(), *installed()]
+    if Path(name).is_file():
+        raise EntryError(
+            f"{name!r} is a file, but neither a .py nor a .toml one; a program is given as"
+            f" 'exec:{name} {{instance}} {{seconds}} {{seed}}'"
+        )
+    raise EntryError(
+        f"unknown entry {name!r}{_suggestion(name, valid)}; the methods are {', '.join(valid)}"
+        " (or the path of a .py file, or exec:PROGRAM)"
+    )
+
+
+def _program(text: str, given: Mapping[str, str]) -> Entry:
+    locator = external.locate(text)
+    method, source = external.load(locator)
+    _refuse_taken([method.name], text)
+    return _entry(method, given, locator, source)
+
+
+def _one_of(found: Mapping[str, Method], name: str, path: Path) -> Method:
+    if name not in found:
+        hint = _suggestion(name, list(found))
+        raise EntryError(f"{path}: registers no method {name!r}; it has {', '.join(found)}{hint}")
+    return found[name]
+
+
+def _refuse_taken(found: Iterable[str], where: str) -> None:
+    for taken in sorted(set(found) & set(names())):
+        raise EntryError(f"{where}: {taken!r} is the name of one of the suite's methods")
+
+
+def _refuse_changed(where: str, digest: str, asked: str) -> None:
+    """The process of a run must not run another program than the one that was asked for."""
+    if asked and digest != asked:
+        raise EntryError(f"{where}: has changed since the run was asked for")
 
 
 def _given(text: str, entry: str) -> dict[str, str]:
@@ -228,6 +252,8 @@ def _entry(
             valid = ", ".join(method.options)
             has = f"its options are {valid}" if valid else "it has no options"
             hint = _suggestion(name, list(method.options))
+            if file is not None and file.endswith(".py"):
+                has += f" (to choose one method of a file: {Path(file).name}:{method.name}[...])"
             raise EntryError(f"entry {method.name!r}: unknown option {name!r}{hint}; {has}")
         try:
             options[name] = method.options[name].parse(text)
@@ -249,11 +275,6 @@ def _text(value: OptionValue) -> str:
 def _suggestion(name: str, valid: Sequence[str]) -> str:
     close = difflib.get_close_matches(name, valid, n=1)
     return f"; did you mean {close[0]!r}?" if close else ""
-
-
-def _is_own(method: Method) -> bool:
-    module: str = getattr(method.run, "__module__", None) or ""
-    return module.split(".")[0] in OWN_PACKAGES
 
 
 def _catalogues() -> list[ModuleType]:

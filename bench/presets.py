@@ -22,9 +22,11 @@ def parse(texts: Sequence[str]) -> list[Entry]:
     EntryError
         If an entry or an option does not exist.
     """
-    expanded = []
+    expanded: list[str] = []
     for text in texts:
         for part in entries.split_list(text):
-            named = {"default": DEFAULT, "all": entries.names()}.get(part, (part,))
-            expanded += list(named)
-    return entries.parse_entries(",".join(expanded))
+            if part == "all":
+                expanded += [*entries.names(), *entries.installed()]
+            else:
+                expanded += DEFAULT if part == "default" else [part]
+    return entries.parse_all(expanded)

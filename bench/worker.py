@@ -20,7 +20,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from threading import RLock
-from typing import NoReturn
+from typing import NoReturn, get_args
 
 import numpy as np
 
@@ -47,8 +47,9 @@ from bench.plain import LINE, headline
 from bench.transport import read_instance
 from problems import compiled
 from problems.instance import Instance
-from solvers.method import Context, Method
+from solvers.method import Claim, Context, Method
 
+CLAIMS: tuple[Claim, ...] = get_args(Claim)
 WARM_UP_S = 0.3
 WARM_UP_PATIENCE_S = 100.0
 _PR_SET_PDEATHSIG = 1
@@ -114,6 +115,8 @@ def _work(wire: Wire) -> Done:
     tiny = read_instance(task.tiny, task.tiny_digest)
     method = load_method(task.method, task.file, task.source)
     loaded = time.monotonic()
+    if prepare := getattr(method.run, "prepare", None):  # a program, that reads a file
+        prepare(instance)
     if method.warm:
         _warm_up(method, tiny, task)
     warm = time.monotonic()
@@ -129,18 +132,18 @@ def _work(wire: Wire) -> Done:
         threads=task.threads,
         on_answer=lambda answer: wire.send(encode_answer(answer, limit)),
         on_bound=lambda bound: wire.send(BoundFrame(float(bound))),
-        on_claim=lambda claim, objective, note: wire.send(
-            ClaimFrame(
-                clean(str(claim), 20),
-                None if objective is None else float(objective),
-                clean(str(note), 500),
-            )
-        ),
+        on_claim=lambda claim, objective, note: wire.send(_claim(claim, objective, note)),
     )
     answer = method.run(instance, context, **task.options)
     if answer is not None:
         wire.send(encode_answer(answer, limit))
     return Done(_peak_bytes())
+
+
+def _claim(claim: Claim, objective: float | None, note: str) -> ClaimFrame:
+    if claim not in CLAIMS:
+        raise ValueError(f"claim {claim!r} is not one of {', '.join(CLAIMS)}")
+    return ClaimFrame(claim, None if objective is None else float(objective), clean(str(note), 500))
 
 
 def _failed(error: BaseException) -> Failed:

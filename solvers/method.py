@@ -29,6 +29,7 @@ from problems.rules import RULES
 
 Claim = Literal["optimal", "feasible", "infeasible", "bound"]
 OptionValue = bool | int | float | str
+_KINDS = {bool: "true or false", int: "a whole number", float: "a number"}
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]*(@[a-z0-9][a-z0-9-]*)?")
 
 
@@ -113,6 +114,15 @@ class Option:
     choices: tuple[OptionValue, ...] = ()
     range: Range | None = None
 
+    @property
+    def valid(self) -> str:
+        """What it may be, in words: ``one of a, b``, ``0 to 1``, ``a whole number``."""
+        if self.choices:
+            return f"one of {', '.join(map(str, self.choices))}"
+        if self.range is not None:
+            return f"{self.range.low:g} to {self.range.high:g}"
+        return _KINDS.get(type(self.default), "a text")
+
     def parse(self, text: str) -> OptionValue:
         """Read a value.
 
@@ -130,8 +140,8 @@ class Option:
             elif isinstance(self.default, float):
                 value = float(text)
         except (KeyError, ValueError):
-            kind = type(self.default).__name__
-            raise ValueError(f"option {self.name}={text!r} is not a {kind}") from None
+            kind = _KINDS[type(self.default)]
+            raise ValueError(f"option {self.name}={text!r} is not {kind}") from None
         if self.choices and value not in self.choices:
             valid = ", ".join(map(str, self.choices))
             raise ValueError(f"option {self.name}={text!r} is not one of {valid}")

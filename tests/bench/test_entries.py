@@ -82,7 +82,7 @@ def test_labels_are_canonical():
         ("zzz", "unknown entry 'zzz'; the methods are annealing, heft, prefix@highs"),
         ("annealing[restart=4]", "unknown option 'restart'; did you mean 'restarts'?; its options"),
         ("prefix@highs[x=1]", "it has no options"),
-        ("annealing[restarts=four]", "option restarts='four' is not a int"),
+        ("annealing[restarts=four]", "option restarts='four' is not a whole number"),
         ("annealing[move=three]", "'three' is not one of one, two"),
         ("annealing[heat=nan]", "is not finite"),
         ("annealing[restarts]", "'restarts' is not of the form option=value"),
