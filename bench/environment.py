@@ -7,12 +7,18 @@ import os
 import platform
 import statistics
 import subprocess
+import sys
 import time
 import tomllib
+from contextlib import suppress
+from functools import cache
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
 import psutil
+
+from bench import cgroups
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = (
@@ -32,6 +38,64 @@ def suite_version() -> str:
         return str(tomllib.loads(text)["project"]["version"])
 
 
+def python_version() -> str:
+    """Implementation and version of Python: ``CPython 3.11``."""
+    return f"{platform.python_implementation()} {sys.version_info[0]}.{sys.version_info[1]}"
+
+
+@cache
+def sources() -> str:
+    """SHA-256 of the suite's own source files: what a version alone does not tell."""
+    state = sha256()
+    for package in ("problems", "solvers", "heuristics", "bench"):
+        for path in sorted((ROOT / package).rglob("*.py")):
+            state.update(f"{path.relative_to(ROOT)}\0".encode() + path.read_bytes() + b"\0")
+    return state.hexdigest()
+
+
+def cpu_quota() -> float | None:
+    """Cores that the control groups of this process may use at a time; None without a limit."""
+    quotas = []
+    for folder in _cgroups():
+        with suppress(OSError, ValueError):
+            limit, period = (folder / "cpu.max").read_text().split()
+            if limit != "max":
+                quotas.append(int(limit) / int(period))
+    return min(quotas, default=None)
+
+
+def memory_limit() -> int | None:
+    """Bytes that the control groups of this process may use together; None without a limit."""
+    limits = []
+    for folder in _cgroups():
+        with suppress(OSError, ValueError):
+            limits.append(int((folder / "memory.max").read_text()))
+    return min(limits, default=None)
+
+
+def cgroup() -> Path | None:
+    """Folder of this process's control group (version 2); None where there is none."""
+    return next(iter(_cgroups()), None)
+
+
+def _cgroups() -> list[Path]:
+    """The control group (version 2) of this process and those above it."""
+    try:
+        lines = Path("/proc/self/cgroup").read_text().splitlines()
+    except OSError:
+        return []
+    root = Path("/sys/fs/cgroup")
+    if not (root / "cgroup.controllers").exists():
+        return []
+    for line in lines:
+        if line.startswith("0::"):
+            folder = root / line[3:].lstrip("/")
+            # In a container the path may be that of the host, of which only the end is mounted.
+            folder = folder if folder.is_dir() else root
+            return [folder, *(each for each in folder.parents if root in (each, *each.parents))]
+    return []
+
+
 _CHANGED = ("status", "--porcelain", "--untracked-files=no")
 
 
@@ -46,6 +110,7 @@ def describe() -> dict[str, Any]:
         "usable_threads": len(os.sched_getaffinity(0)),
         "memory_bytes": psutil.virtual_memory().total,
         "os": platform.platform(),
+        "cgroup": cgroups.describe(),
         "python": platform.python_version(),
         "packages": {name: version for name in PACKAGES if (version := _version(name))},
         "git_commit": _git("rev-parse", "HEAD"),
@@ -72,6 +137,15 @@ def calibrate() -> dict[str, float]:
         "min_s": min(times),
         "median_s": statistics.median(times),
         "max_s": max(times),
+    }
+
+
+def after(name: str, calibration: dict[str, float]) -> dict[str, Any]:
+    """Description of what the machine of an environment was like when a batch had ended."""
+    return {
+        "format": "placebench-environment-after/1",
+        "environment": name,
+        "calibration": calibration,
     }
 
 

@@ -4,89 +4,34 @@ from __future__ import annotations
 
 import importlib.util
 import math
-import traceback
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, replace
-from threading import Event as Flag
-from threading import Lock
-
-from msgspec import structs
 
 from bench import environment
+from bench.batch import Batch, reusable, run_here
+from bench.cells import check_store
 from bench.entries import Entry, load_method
-from bench.job import Job, StoppedError, run_one
-from bench.leftovers import remove_stale
+from bench.events import (
+    Event,
+    Finished,
+    Notice,
+    Planned,
+    Progress,
+    Reporter,
+    Reused,
+    Run,
+    Skipped,
+    Started,
+)
+from bench.job import Job
 from bench.plain import headline, one_line
 from bench.records import Record, Store
-from bench.verify import fault
 from problems.instance import Instance
 from solvers.method import Method
 
-
-@dataclass(frozen=True)
-class Run:
-    """One cell of a suite: what a progress event is about.
-
-    Attributes
-    ----------
-    index : int
-        Place among all runs that are asked for, from 0, skipped ones included.
-    instance, entry : str
-        Id and label.
-    seed : int
-    """
-
-    index: int
-    instance: str
-    entry: str
-    seed: int
-
-
-@dataclass(frozen=True)
-class Planned:
-    """First event: how many runs are to be made, reused and skipped, and the limit of each."""
-
-    to_run: int
-    reused: int
-    skipped: int
-    time_limit_s: float
-    jobs: int
-
-
-@dataclass(frozen=True)
-class Skipped:
-    """The method refuses the instance; there is no row."""
-
-    run: Run
-    reason: str
-
-
-@dataclass(frozen=True)
-class Reused:
-    """A good record was in the store."""
-
-    run: Run
-    record: Record
-
-
-@dataclass(frozen=True)
-class Started:
-    """A child is being started."""
-
-    run: Run
-
-
-@dataclass(frozen=True)
-class Finished:
-    """A run has ended, well or not, and its record is stored."""
-
-    run: Run
-    record: Record
-
-
-Event = Planned | Skipped | Reused | Started | Finished
-Progress = Callable[[Event], None]
+__all__ = [
+    "Event", "Finished", "Notice", "Planned", "Progress", "Reused", "Run", "Skipped", "Started",
+    "refusal", "run_suite",
+]  # fmt: skip
 
 
 def run_suite(
@@ -99,6 +44,7 @@ def run_suite(
     memory_limit_bytes: int | None = None,
     threads: int = 1,
     jobs: int = 1,
+    cluster: str | None = None,
     rerun: bool = False,
     load_limit_s: float = 120.0,
     progress: Progress = lambda event: None,
@@ -118,7 +64,9 @@ def run_suite(
     threads : int
         Threads that a method may use.
     jobs : int
-        Runs at the same time.
+        Runs at the same time, on this machine.
+    cluster : str, optional
+        Address of a Dask scheduler, on whose workers the runs are made instead.
     rerun : bool
         Run again what is there.
     load_limit_s : float
@@ -134,13 +82,18 @@ def run_suite(
     Raises
     ------
     ValueError
-        If a limit, `threads`, `jobs` or a seed is out of range.
+        If a limit, `threads`, `jobs` or a seed is out of range, or the cluster cannot be used
+        (:class:`bench.cluster_slots.ClusterError`).
+    OSError
+        If records cannot be put into the store (any more); it names the place.
     KeyboardInterrupt
         When interrupted, after the running children are ended; finished runs are stored.
     """
     _check_limits(seeds, time_limit_s, memory_limit_bytes, threads, jobs, load_limit_s)
+    if cluster is not None and jobs != 1:
+        raise ValueError("jobs is for this machine; on a cluster the workers' slots count")
     suite = environment.suite_version()
-    report = _Reporter(progress)
+    report = Reporter(progress)
     todo: list[tuple[Run, Job]] = []
     records: dict[int, Record] = {}
     events: list[Event] = []
@@ -157,85 +110,48 @@ def run_suite(
             if reason is not None:
                 events.append(Skipped(run, reason))
                 continue
-            known = None if rerun else store.get(job.key)
-            if known is not None and known.good and fault(known, store, instance) is None:
+            known = None if rerun else reusable(store, job)
+            if known is not None:
                 records[run.index] = known
                 events.append(Reused(run, known))
             else:
                 todo.append((run, job))
     reused = len(records)
-    report(Planned(len(todo), reused, len(events) - reused, float(time_limit_s), jobs))
-    for event in events:
-        report(event)
-    if todo:
-        records |= _run_all(todo, store, jobs, report)
+
+    def plan(at_a_time: int) -> None:
+        skipped = len(events) - reused
+        report(Planned(len(todo), reused, skipped, float(time_limit_s), at_a_time))
+        for event in events:
+            report(event)
+
+    if not todo:
+        plan(jobs)
+        return [records[index] for index in sorted(records)]
+    check_store(store.root, (job.key for _, job in todo))
+    batch = Batch(todo, store, report, rerun)
+    if cluster is None:
+        plan(jobs)
+        run_here(batch, jobs)
+    else:
+        _run_on_cluster(batch, cluster, threads, plan)
+    records |= batch.records
     return [records[index] for index in sorted(records)]
 
 
-class _Reporter:
-    """Hands events to the caller, one at a time."""
+def _run_on_cluster(batch: Batch, address: str, threads: int, plan: Callable[[int], None]) -> None:
+    """Run the cells on the workers of a Dask scheduler; `plan` is told how many at a time."""
+    from bench import cluster  # only where it is asked for: it is an extra, and slow to load
 
-    def __init__(self, progress: Progress) -> None:
-        self._progress = progress
-        self._lock = Lock()
+    def notify(text: str) -> None:
+        batch.report(Notice(text))
 
-    def __call__(self, event: Event) -> None:
-        with self._lock:
-            self._progress(event)
-
-
-def _run_all(
-    todo: Sequence[tuple[Run, Job]], store: Store, jobs: int, report: _Reporter
-) -> dict[int, Record]:
-    remove_stale()
-    described = environment.describe()
-    name = store.put_environment({**described, "calibration": environment.calibrate()})
-    stop = Flag()
-    records: dict[int, Record] = {}
-    with ThreadPoolExecutor(jobs, thread_name_prefix="placebench") as pool:
-        futures: list[Future[Record]] = []
+    jobs = [job for _, job in batch.todo]
+    with cluster.connect(address, batch.store, threads, notify) as pool:
+        plan(pool.slots)
         try:
-            for run, job in todo:
-                job = replace(job, environment=name)
-                futures.append(pool.submit(_run_stored, run, job, store, report, stop))
-            for (run, _), future in zip(todo, futures, strict=True):
-                records[run.index] = future.result()
-        except BaseException:  # KeyboardInterrupt above all
-            stop.set()
-            pool.shutdown(wait=True, cancel_futures=True)
-            raise
-    # What the machine did meanwhile cannot go into a file that is named by its content.
-    store.put_environment(
-        {
-            "format": "placebench-environment-after/1",
-            "environment": name,
-            "calibration": environment.calibrate(),
-        }
-    )
-    return records
-
-
-def _run_stored(run: Run, job: Job, store: Store, report: _Reporter, stop: Flag) -> Record:
-    """Run one job and store its record; a failure of the harness itself costs this row only."""
-    if stop.is_set():
-        raise StoppedError
-    report(Started(run))
-    try:
-        record, answer = run_one(job, stop)
-        if answer is not None:
-            store.put_answer(answer)
-    except StoppedError:
-        raise
-    except Exception as failure:
-        error = f"the harness failed: {headline(failure)}\n{traceback.format_exc()}"
-        record = job.record(termination="error", check="none", error=error)
-    try:
-        store.put(record)
-    except OSError as failure:  # something lies in its place, or the disk is full
-        error = f"the record could not be stored: {headline(failure)}"
-        record = structs.replace(record, termination="error", error=error)
-    report(Finished(run, record))
-    return record
+            cluster.run_all(jobs, pool, batch.store, batch.started, batch.done, batch.claim)
+        finally:
+            batch.release()
 
 
 def refusal(method: Method, instance: Instance) -> str | None:

@@ -23,14 +23,38 @@ _SEALS = fcntl.F_SEAL_WRITE | fcntl.F_SEAL_SHRINK | fcntl.F_SEAL_GROW | fcntl.F_
 _TRIES = 20
 
 
-@contextmanager
-def handed_over(instance: Instance) -> Iterator[int]:
-    """Descriptor of sealed memory that holds an instance, for a child to inherit."""
+def packed(instance: Instance) -> bytes:
+    """An instance as bytes, for a process of this suite only: they are a pickle."""
     content = {each.name: getattr(instance, each.name) for each in fields(instance)}
     # Parsed anew on the other side: msgspec tells a default by identity, which pickling loses,
     # and the digest rests on it.
     content["rules"] = msgspec.to_builtins(instance.rules)
-    descriptor = _sealed(pickle.dumps(content, protocol=5))
+    return pickle.dumps(content, protocol=5)
+
+
+def unpacked(data: bytes, digest: str) -> Instance:
+    """The instance in `data`, with read-only arrays.
+
+    Raises
+    ------
+    ValueError
+        If its content does not have the expected digest.
+    """
+    content = pickle.loads(data)
+    for value in content.values():
+        if isinstance(value, np.ndarray):
+            value.setflags(write=False)
+    content["rules"] = rules.parse(content["problem"], content["rules"])
+    instance = Instance(**content)
+    if instance.digest != digest:
+        raise ValueError(f"the instance that was handed over does not have the digest {digest}")
+    return instance
+
+
+@contextmanager
+def handed_over(instance: Instance) -> Iterator[int]:
+    """Descriptor of sealed memory that holds an instance, for a child to inherit."""
+    descriptor = _sealed(packed(instance))
     try:
         yield descriptor
     finally:
@@ -70,12 +94,4 @@ def read_instance(descriptor: int, digest: str) -> Instance:
     # The offset of an inherited descriptor is shared: read from the start, not from where it is.
     os.lseek(descriptor, 0, os.SEEK_SET)
     with open(descriptor, "rb") as file:
-        content = pickle.load(file)
-    for value in content.values():
-        if isinstance(value, np.ndarray):
-            value.setflags(write=False)
-    content["rules"] = rules.parse(content["problem"], content["rules"])
-    instance = Instance(**content)
-    if instance.digest != digest:
-        raise ValueError(f"the instance that was handed over does not have the digest {digest}")
-    return instance
+        return unpacked(file.read(), digest)

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from bench import environment, suite, supervise
+from bench import batch, environment, supervise
 from bench.job import Job
 from bench.records import Store
 from bench.suite import Finished, Planned, Reused, Started, run_suite
@@ -36,10 +36,11 @@ def tell(event):
         print("finished", event.run.index, flush=True)
 
 try:
-    run_suite(
+    records = run_suite(
         [harness.instance()], harness.entries("answers-then-hangs"), store=Store(sys.argv[1]),
         seeds=range({len(SEEDS)}), time_limit_s={LIMIT_S}, jobs=2, progress=tell,
     )
+    print(len(records), "records", flush=True)
 except KeyboardInterrupt:
     print("interrupted", flush=True)
 """
@@ -110,15 +111,33 @@ def test_interrupt_ends_the_children_and_keeps_what_is_finished(tmp_path):
     whole(tmp_path, stored)
 
 
-def test_two_harnesses_on_one_store(tmp_path):
+def test_two_harnesses_on_one_store_run_each_cell_once(tmp_path):
     processes = [start(tmp_path) for _ in range(2)]
+    while any(process.poll() is None for process in processes):
+        whole(tmp_path, list(Store(tmp_path).records()))  # at every moment
+        time.sleep(0.01)
+    lines = []
     for process in processes:
         output, _ = process.communicate(timeout=60)
         assert process.returncode == 0
-        assert output.count("finished") == len(SEEDS)
+        assert output.endswith(f"{len(SEEDS)} records\n")
+        lines += [line for line in output.splitlines() if "finished" in line]
+    assert sorted(lines) == [f"finished {index}" for index in range(len(SEEDS))]
     records, events = again(tmp_path)
     assert sum(isinstance(event, Reused) for event in events) == len(SEEDS)
     whole(tmp_path, records)
+    assert not list((tmp_path / "locks").iterdir())
+
+
+def test_a_cell_of_a_killed_harness_is_free_again(tmp_path):
+    process = start(tmp_path)
+    wait_for_lines(process, 1)
+    process.kill()
+    process.wait()
+    assert list((tmp_path / "locks").iterdir())
+    records, _ = again(tmp_path)
+    assert all(record.good for record in records)
+    assert not list((tmp_path / "locks").iterdir())
 
 
 def test_good_records_are_reused_and_failed_ones_run_again(tmp_path):
@@ -149,14 +168,14 @@ def test_every_condition_is_part_of_the_key():
 
 
 def test_a_failure_of_the_harness_costs_one_row(tmp_path, monkeypatch):
-    real = suite.run_one
+    real = batch.run_one
 
     def broken(job, stop):
         if job.seed == 1:
             raise OSError("no space left on device")
         return real(job, stop)
 
-    monkeypatch.setattr(suite, "run_one", broken)
+    monkeypatch.setattr(batch, "run_one", broken)
     records, _ = again(tmp_path)
     assert [record.good for record in records] == [seed != 1 for seed in SEEDS]
     assert "no space left on device" in records[1].error
