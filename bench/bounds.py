@@ -10,7 +10,7 @@ from __future__ import annotations
 import fcntl
 import math
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -109,19 +109,40 @@ class Store:
         found = self.of(instance.digest).values()
         return theoretical(instance, known=[each.bound for each in found if each.can_be(most)])
 
-    def of_entries(self, entries: Iterable[CatalogueEntry]) -> dict[str, float]:
-        """Digest -> theoretical bound in seconds: the catalogue's, or a larger one on file."""
-        known = {entry.digest: entry for entry in entries}
-        found = {digest: entry.lower_bound_s for digest, entry in known.items()}
-        for digest in found.keys() & self.lines.keys():
-            values = (
-                each.value
-                for each in self.of(digest).values()
-                if each.can_be(known[digest].best_single_s or math.inf)
-                and REGISTRY[each.name].covers(known[digest].problem, known[digest].rules)
-            )
-            found[digest] = max(found[digest], max(values, default=0.0))
+    def of_instance(self, instance: Instance) -> tuple[float, bks.Claim | None]:
+        """Largest cheap bound, computed now, in seconds, and the largest searched one on file."""
+        single = best_single(instance)
+        names = {name for name, each in REGISTRY.items() if each.valid_for(instance) is None}
+        most = math.inf if single is None else single[1]
+        return theoretical(instance).value, self._largest(instance.digest, most, names)
+
+    def searched(self, entries: Iterable[CatalogueEntry]) -> dict[str, bks.Claim]:
+        """Digest -> the largest bound on file that took a search; only where there is one."""
+        found = {}
+        for entry in entries:
+            if entry.digest not in self.lines:
+                continue
+            names = {n for n, b in REGISTRY.items() if b.covers(entry.problem, entry.rules)}
+            claim = self._largest(entry.digest, entry.best_single_s or math.inf, names)
+            if claim is not None:
+                found[entry.digest] = claim
         return found
+
+    def _largest(self, digest: str, most: float, names: Collection[str]) -> bks.Claim | None:
+        """As a claim, by method, limit and version: it is believed no further than that."""
+        usable = [e for e in self.of(digest).values() if e.name in names and e.can_be(most)]
+        best = max(usable, key=lambda each: (each.value, each.name), default=None)
+        if best is None:
+            return None
+        return bks.Claim("bound", best.value, best.name, limit_s=best.limit_s, version=best.version)
+
+
+def recomputed(entries: Iterable[CatalogueEntry]) -> dict[str, float]:
+    """Digest -> largest cheap bound in seconds, as the catalogue has it.
+
+    ``make library`` computes these, and ``placebench bks verify --bounds`` computes them again.
+    """
+    return {entry.digest: entry.lower_bound_s for entry in entries}
 
 
 def path() -> Path:

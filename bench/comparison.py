@@ -93,6 +93,7 @@ class ComparisonJob:
             "check": record.check,
             "objective_s": z,
             "bound_s": known.bound,
+            "bound_kind": known.bound_kind,
             "best_known_s": best,
             "gap_to_bound": metrics.gap_to_bound(z, known.bound),
             "gap_to_best": None if best is None else metrics.primal_gap(z, best),
@@ -132,7 +133,8 @@ def _instance(name: str, path: Path | None) -> Instance:
 def _headline(name: str, path: Path | None) -> bks.Headline:
     instance = _instance(name, path)
     earlier = {d: each for d, each in bks.load().items() if d == instance.digest}
-    bound = bounds.load().theoretical(instance).value
-    if not earlier:
-        return bks.Headline("open", None, "", bound, None, "")
-    return bks.headline(bks.gather([], {instance.digest: bound}, earlier)[instance.digest].claims)
+    bound, searched = bounds.load().of_instance(instance)
+    empty = {instance.digest: bks.Claims("placebench-claims/1", instance.digest, instance.id, [])}
+    found = {} if searched is None else {instance.digest: searched}
+    claims = bks.gather([], {instance.digest: bound}, earlier or empty, found)
+    return bks.headline(claims[instance.digest].claims)

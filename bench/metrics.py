@@ -27,9 +27,14 @@ def gap_to_bound(z: float | None, b: float) -> float:
     """
     if z is None:
         return 1.0
-    if b > z * (1 + 1e-9):
+    if not compatible(z, b):
         raise ValueError(f"bound {b!r} above the checked objective {z!r}")
     return max(0.0, (z - b) / z) if z > 0 else 0.0
+
+
+def compatible(z: float, b: float) -> bool:
+    """Whether the bound does not lie above the objective by more than rounding."""
+    return b <= z * (1 + 1e-9)
 
 
 def quality_gap(z: float | None, best: float | None) -> float:

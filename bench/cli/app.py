@@ -211,18 +211,27 @@ def bks_list(instances: Instances = None, json: Json = False) -> int:
 
 @bks_app.command("update")
 def bks_update(store: StoreFolder = RUNS, records: Records = None, json: Json = False) -> int:
-    """Add the claims of checked records; print old and new."""
+    """Add the claims of records; print old -> new. Each new answer is checked again before."""
     from bench.cli import known
 
     return known.update(store, records, json)
 
 
 @bks_app.command("verify")
-def bks_verify(json: Json = False) -> int:
-    """Check every stored best-known answer again; exit code 1 when one is wrong."""
+def bks_verify(
+    instances: Instances = None,
+    recompute: Annotated[
+        bool, typer.Option("--bounds", help="Compute the cheap bounds again, too.")
+    ] = False,
+    json: Json = False,
+) -> int:
+    """Check every stored best-known answer again; exit code 1 when a claim is wrong.
+
+    A solver's proof that a checked answer contradicts is listed as in conflict.
+    """
     from bench.cli import known
 
-    return known.verify(json)
+    return known.verify(instances or [], recompute, json)
 
 
 @app.command(

@@ -2,124 +2,161 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from bench import bks, bounds
+from bench import bks, bounds, known
 from bench.cli import DONE, FAILED, output
 from bench.leaderboard import gather
 from bench.leaderboard.words import seconds
 from bench.records import Store
 from bench.selection import select
-from problems import answer as answers
-from problems.catalogue import Library
-from problems.checker import check
-from problems.files import FileError
+from problems.catalogue import CatalogueEntry, Library
+from problems.instance import Instance
 
 
 def list_(texts: Sequence[str], json: bool) -> int:
     """Print the headline of every instance with claims on file."""
     library = Library()
-    entries = {entry.digest: entry for entry in library.entries()}
-    claims = bks.load()
-    if texts:
-        wanted = {s.entry.digest for s in select(texts, library) if s.entry is not None}
-        claims = {digest: each for digest, each in claims.items() if digest in wanted}
-    claims = bks.gather(
-        [], bounds.load().of_entries(e for d, e in entries.items() if d in claims), claims
-    )
+    claims = _chosen(texts, library)
+    entries = [entry for entry in library.entries() if entry.digest in claims]
+    cheap, searched = bounds.recomputed(entries), bounds.load().searched(entries)
+    claims = bks.gather([], cheap, claims, searched)
     heads = {digest: bks.headline(each.claims) for digest, each in claims.items()}
+    ordered = sorted(heads.items(), key=lambda item: claims[item[0]].instance)
     if json:
         output.as_json(
-            [{"instance": claims[d].instance, "digest": d, "headline": h} for d, h in heads.items()]
+            [{"instance": claims[d].instance, "digest": d, "headline": h} for d, h in ordered]
         )
         return DONE
     columns = {
-        "instance": "fold", "best known": "right", "by": "left", "bound": "right", "status": "left"
+        "instance": "fold", "best known": "right", "by": "left", "bound": "right", "kind": "left",
+        "status": "left",
     }  # fmt: skip
     output.rows(
         columns,
         [
-            [claims[d].instance, seconds(h.objective), h.by, seconds(h.bound), h.status]
-            for d, h in sorted(heads.items(), key=lambda item: claims[item[0]].instance)
+            [claims[d].instance, seconds(h.objective), h.by, seconds(h.bound), h.bound_kind,
+             _status(h)]
+            for d, h in ordered
         ],
-    )
+    )  # fmt: skip
+    for digest, head in ordered:
+        for claim in head.refuted:
+            what = bks.refutation(claims[digest].instance, claim, head.objective or 0.0, head.by)
+            print(f"in conflict: {what}")
     return DONE
 
 
 def update(store: Path, records: Path | None, json: bool) -> int:
     """Add the claims of records in a store, or in a published file, and print what changed.
 
-    Every answer is checked again before it becomes the best known one.
+    Every answer is checked again before it becomes a claim.
     """
     source = gather.from_store(store) if records is None else gather.from_file(records)
-    output.faults(source.faults)
     library = Library()
-    entries = {entry.digest: entry for entry in library.entries()}
-    earlier = bks.load()
+    entries = _by_digest(library)
     mine = [record for record in source.records if record.digest in entries]
-    trusted = bounds.load().of_entries(entries.values())
-    now = bks.gather(mine, trusted, earlier)
-    changes = []
-    for digest, each in now.items():
-        old = bks.headline(earlier[digest].claims) if digest in earlier else None
-        new = bks.headline(each.claims)
-        if old is not None and old.objective == new.objective and old.status == new.status:
-            continue
-        best = next((c for c in each.claims if c.kind == "answer"), None)
-        if best is not None:
-            file = source.store.get_answer(best.answer)
-            instance = library.load(entries[digest].id)
-            verdict = check(instance, answers.from_file(file))
-            if verdict.objective != best.value:
-                raise FileError(
-                    f"{each.instance}: the record of {best.by} says {best.value!r}, the checker"
-                    f" says {verdict.objective!r}: nothing was changed"
-                )
-            Store(bks.RESULTS).put_answer(file)
-        changes.append((each.instance, old, new))
-    bks.save(now)
+    found = known.update(
+        mine,
+        source.store,
+        bks.load(),
+        bounds.recomputed(entries.values()),
+        bounds.load().searched(entries.values()),
+        lambda digest: _load(digest, entries, library),
+    )
+    for name in found.answers:
+        Store(bks.RESULTS).put_answer(source.store.get_answer(name))
+    bks.save(found.claims)
+    faults = [*source.faults, *found.faults]
+    output.faults(faults)
     if json:
-        output.as_json([{"instance": i, "old": o, "new": n} for i, o, n in changes])
-        return FAILED if source.faults else DONE
-    columns = {"instance": "fold", "old": "right", "new": "right", "by": "left", "status": "left"}
-    output.rows(
-        columns,
+        output.as_json(
+            [{"instance": c.instance, "old": c.old, "new": c.new} for c in found.changes]
+        )
+        return FAILED if faults else DONE
+    columns = {
+        "instance": "fold", "best known": "right", "by": "left", "bound": "right", "status": "left"
+    }  # fmt: skip
+    rows = [
         [
-            [name, seconds(old.objective if old else None), seconds(new.objective), new.by,
-             new.status]
-            for name, old, new in changes
-        ],
-    )  # fmt: skip
+            change.instance,
+            _arrow(change.old, change.new, lambda h: seconds(h.objective)),
+            _arrow(change.old, change.new, lambda h: h.by),
+            seconds(change.new.bound),
+            _arrow(change.old, change.new, _status),
+        ]
+        for change in found.changes
+    ]
+    output.rows(columns, rows)
     skipped = len(source.records) - len(mine)
     note = f"; {skipped} records of instances outside the library left out" if skipped else ""
-    print(f"{len(changes)} of {len(now)} instances changed{note}")
-    return FAILED if source.faults else DONE
+    print(f"{len(found.changes)} of {len(found.claims)} instances changed{note}")
+    return FAILED if faults else DONE
 
 
-def verify(json: bool) -> int:
-    """Check the best answer of every instance on file again."""
+def verify(texts: Sequence[str], recompute: bool, json: bool) -> int:
+    """Check every stored best-known answer again, and hold the bounds against them."""
     library = Library()
-    entries = {entry.digest: entry for entry in library.entries()}
-    results = []
-    for digest, each in bks.load().items():
-        best = next((c for c in each.claims if c.kind == "answer"), None)
-        if best is None:
-            continue
-        if digest not in entries:
-            results.append((each.instance, False, "no instance of the library has its digest"))
-            continue
-        try:
-            file = Store(bks.RESULTS).get_answer(best.answer)
-        except FileError as error:
-            results.append((each.instance, False, str(error)))
-            continue
-        verdict = check(library.load(entries[digest].id), answers.from_file(file))
-        same = verdict.objective == best.value
-        results.append((each.instance, same, f"{verdict.objective!r} s, claimed {best.value!r} s"))
+    entries = _by_digest(library)
+    results = list(
+        known.verified(
+            _chosen(texts, library),
+            Store(bks.RESULTS),
+            lambda digest: _load(digest, entries, library),
+            bounds.recomputed(entries.values()),
+            bounds.load().searched(entries.values()),
+            recompute,
+        )
+    )
+    wrong = [each for each in results if each.state == "wrong"]
     if json:
-        output.as_json([{"instance": i, "ok": ok, "note": n} for i, ok, n in results])
-    else:
-        columns = {"instance": "fold", "state": "left", "note": "fold"}
-        output.rows(columns, [[i, "ok" if ok else "WRONG", note] for i, ok, note in results])
-    return DONE if all(ok for _, ok, _ in results) else FAILED
+        output.as_json(results)
+        return FAILED if wrong else DONE
+    columns = {"instance": "fold", "claim": "left", "state": "left", "note": "fold"}
+    shown = [each for each in results if each.state != "ok"]
+    if shown:
+        output.rows(
+            columns, [[e.instance, f"{e.kind} {e.by}", e.state.upper(), e.note] for e in shown]
+        )
+    answers = sum(each.kind == "answer" for each in results)
+    computed = sum(each.by == "theoretical" and each.kind == "bound" for each in results)
+    conflicts = sum(each.state == "conflict" for each in results)
+    print(
+        f"{answers} answers checked"
+        + (f", {computed} bounds recomputed" if recompute else "")
+        + f": {len(wrong)} wrong, {conflicts} claims in conflict"
+    )
+    return FAILED if wrong else DONE
+
+
+def _status(head: bks.Headline) -> str:
+    status = f"{head.status}, proved by {head.closed_by}" if head.closed_by else head.status
+    return status + (f", {len(head.refuted)} in conflict" if head.refuted else "")
+
+
+def _arrow(old: bks.Headline | None, new: bks.Headline, show: Callable[[bks.Headline], str]) -> str:
+    """``old -> new``, or one of them where they read the same."""
+    before = "-" if old is None else show(old) or "-"
+    after = show(new) or "-"
+    return after if before == after else f"{before} -> {after}"
+
+
+def _chosen(texts: Sequence[str], library: Library) -> dict[str, bks.Claims]:
+    """Claims on file, of the selected instances."""
+    claims = bks.load()
+    if not texts:
+        return claims
+    wanted = {s.entry.digest for s in select(texts, library) if s.entry is not None}
+    return {digest: each for digest, each in claims.items() if digest in wanted}
+
+
+def _by_digest(library: Library) -> dict[str, CatalogueEntry]:
+    return {entry.digest: entry for entry in library.entries()}
+
+
+def _load(digest: str, entries: Mapping[str, CatalogueEntry], library: Library) -> Instance | None:
+    if digest not in entries:
+        return None
+    instance = library.load(entries[digest].id)
+    return instance if instance.digest == digest else None

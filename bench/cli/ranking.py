@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from bench import bks, bounds
+from bench import bks
 from bench.cli import DONE, FAILED, UsageError, output
 from bench.leaderboard import gather, page, terminal, text, words
 from bench.leaderboard.board import Board
@@ -50,12 +50,7 @@ def run(
             instance = load(selected, library)
             wanted.add(instance.digest)
             loaded[instance.digest] = instance
-            known = known.with_(
-                instance.digest,
-                bounds.load().theoretical(instance).value,
-                instance.n,
-                instance.K,
-            )
+            known = known.with_instance(instance)
         source = replace(source, records=[r for r in source.records if r.digest in wanted])
         if not source.records:
             raise FileError(f"{source.name}: no records of {' '.join(texts)} there")

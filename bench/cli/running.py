@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from bench import bks, bounds, presets, results
+from bench import bks, presets, results
 from bench.cli import DONE, FAILED, INTERRUPTED, UsageError, output, units
 from bench.cli.progress import Lively, Plain, Progress, plan_text
 from bench.cli.ranking import standings
@@ -47,8 +47,7 @@ def run(
         instance = load(each, library)
         loaded.append(instance)
         if instance.digest not in known.bounds:
-            value = bounds.load().theoretical(instance).value
-            known = known.with_(instance.digest, value, instance.n, instance.K)
+            known = known.with_instance(instance)
     for folder in (store, *(store / name for name in ("records", "answers", "environments"))):
         output.writable(folder)
     console = output.console()

@@ -26,10 +26,12 @@ def run(text: str, json: bool) -> int:
         instance = load(selected, library)
         result = bounds.load().theoretical(instance)
         single = best_single(instance)
+        cheap, searched = bounds.load().of_instance(instance)
         known = bks.gather(
             [],
-            {instance.digest: result.value},
+            {instance.digest: cheap},
             {instance.digest: claims[instance.digest]} if instance.digest in claims else {},
+            {} if searched is None else {instance.digest: searched},
         )
         head = bks.headline(known[instance.digest].claims) if known else None
         memory = [float(m) for m in instance.memory]

@@ -123,7 +123,8 @@ class Board:
     Attributes
     ----------
     contradictions : sequence of str
-        Checked answers below a bound: a fault of the suite, or of a record. They are not ranked.
+        Bounds of the suite's own that a checked answer refutes: a fault of the suite. They are left
+        out.
     remarks : sequence of str
         What else a reader must know of the records.
     """
@@ -159,7 +160,7 @@ def build(
     Raises
     ------
     ValueError
-        If there are no records, or a bound contradicts a checked answer.
+        If there are no records, or a headline has a bound above a checked answer.
     """
     if not records:
         raise ValueError("there are no records to rank")
@@ -168,7 +169,7 @@ def build(
     chosen = [record for record in records if Conditions.of(record) == conditions]
     runs = results.frame(chosen, known)
     table = results.per_instance(runs)
-    accused = set(bks.conflicts(records))
+    accused = set(bks.conflicts(records, known))
     return Board(
         conditions=conditions,
         others={c: counts[c] for c in sorted(counts) if c != conditions},

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from bench import bks, bounds, metrics, verify
+from bench import bks, bounds, verify
 from bench.leaderboard.board import Board, build
 from bench.records import Record, Store
 from problems.catalogue import CatalogueEntry
@@ -54,31 +54,47 @@ class Known:
     Attributes
     ----------
     bounds : mapping of str to float
-        Digest -> theoretical lower bound in seconds.
+        Digest -> lower bound in seconds that was recomputed.
     sizes : mapping of str to (int, int)
         Digest -> nodes, devices.
     claims : mapping of str to Claims
         Earlier claims by digest.
+    searched : mapping of str to Claim
+        Digest -> largest bound on file that took a search.
     """
 
     bounds: Mapping[str, float] = field(default_factory=dict)
     sizes: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     claims: Mapping[str, bks.Claims] = field(default_factory=dict)
+    searched: Mapping[str, bks.Claim] = field(default_factory=dict)
 
     @staticmethod
     def of(entries: Sequence[CatalogueEntry], claims: Mapping[str, bks.Claims]) -> Known:
-        """From the catalogue and the claims on file."""
+        """From the catalogue, the bounds on file and the claims on file."""
         return Known(
-            bounds.load().of_entries(entries),
+            bounds.recomputed(entries),
             {entry.digest: (entry.n, entry.devices) for entry in entries},
             claims,
+            bounds.load().searched(entries),
         )
 
-    def with_(self, digest: str, bound: float, n: int, devices: int) -> Known:
+    def with_instance(self, instance: Instance) -> Known:
         """Add an instance that is not in the catalogue."""
+        cheap, searched = bounds.load().of_instance(instance)
+        digest = instance.digest
         return Known(
-            {**self.bounds, digest: bound}, {**self.sizes, digest: (n, devices)}, self.claims
+            {**self.bounds, digest: cheap},
+            {**self.sizes, digest: (instance.n, instance.K)},
+            self.claims,
+            self.searched if searched is None else {**self.searched, digest: searched},
         )
+
+    def headlines(self, records: Sequence[Record]) -> dict[str, bks.Headline]:
+        """What is known of the instances of `records`, these included, by digest."""
+        digests = {record.digest for record in records}
+        earlier = {digest: self.claims[digest] for digest in digests & self.claims.keys()}
+        claims = bks.gather(records, self.bounds, earlier, self.searched)
+        return {digest: bks.headline(each.claims) for digest, each in claims.items()}
 
 
 def from_store(folder: Path) -> Source:
@@ -185,59 +201,20 @@ def _brief(record: Record) -> Record:
 
 
 def board(source: Source, known: Known) -> Board:
-    """Rank the records of a source; what contradicts a bound is set aside and named.
+    """Rank the records of a source.
 
-    Raises
-    ------
-    FileError
-        If nothing is left to rank.
+    A bound that a checked answer refutes is left out and named: the answer is the evidence.
     """
-    sound, contradictions = _consistent(source.records, known.bounds)
-    if not sound:
-        raise FileError(f"{source.name}: no record is left to rank; {'; '.join(contradictions)}")
-    earlier = {}
-    for digest in {record.digest for record in sound} & set(known.claims):
-        claims = known.claims[digest]
-        bound = known.bounds.get(digest, 0.0)
-        kept = [c for c in claims.claims if c.kind != "answer" or not _below(c.value, bound)]
-        contradictions += [
-            f"{claims.instance}: the best known {c.value!r} s of {c.by} lies below the bound"
-            f" {bound!r} s"
-            for c in claims.claims
-            if c not in kept
-        ]
-        earlier[digest] = msgspec.structs.replace(claims, claims=kept)
-    claims_now = bks.gather(sound, known.bounds, earlier)
-    headlines = {digest: bks.headline(each.claims) for digest, each in claims_now.items()}
-    ranked = build(sound, headlines, known.sizes, _environments(source))
+    headlines = known.headlines(source.records)
+    names = {record.digest: record.instance for record in source.records}
+    contradictions = [
+        bks.refutation(names[digest], claim, head.objective, head.by)
+        for digest, head in sorted(headlines.items(), key=lambda item: names[item[0]])
+        for claim in head.refuted
+        if claim.own and head.objective is not None
+    ]
+    ranked = build(source.records, headlines, known.sizes, environments(source))
     return replace(ranked, contradictions=contradictions, remarks=source.remarks)
-
-
-def _consistent(
-    records: Sequence[Record], bounds: Mapping[str, float]
-) -> tuple[list[Record], list[str]]:
-    """The records that no bound contradicts, and what is wrong with the others."""
-    kept, wrong = [], []
-    for record in records:
-        bound = bounds.get(record.digest, 0.0)
-        z = record.objective if record.check == "ok" else None
-        if z is None or not _below(z, bound):
-            kept.append(record)
-        else:
-            wrong.append(
-                f"{record.instance}: the checked {z!r} s of {record.entry} (seed {record.seed})"
-                f" lies below the bound {bound!r} s"
-            )
-    return kept, wrong
-
-
-def _below(objective: float, bound: float) -> bool:
-    """Whether :func:`bench.metrics.gap_to_bound` refuses the pair."""
-    try:
-        metrics.gap_to_bound(objective, bound)
-    except ValueError:
-        return True
-    return False
 
 
 def _environments_on_file(store: Store) -> tuple[dict[str, dict[str, Any]], list[str]]:
@@ -259,7 +236,7 @@ def _environment_files(source: Source) -> list[dict[str, Any]]:
     return [e for name, e in found.items() if name in names or e.get("environment") in names]
 
 
-def _environments(source: Source) -> list[dict[str, Any]]:
+def environments(source: Source) -> list[dict[str, Any]]:
     """One description a machine, with the calibrations before and after each of its batches."""
     names = {record.environment for record in source.records}
     contents, _ = _environments_on_file(source.store)

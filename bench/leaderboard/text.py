@@ -42,7 +42,7 @@ def markdown(board: Board) -> str:
                 row.instance,
                 str(row.n or "-"),
                 str(row.devices or "-"),
-                words.seconds(row.known.bound),
+                words.bound(row),
                 words.seconds(row.known.objective),
                 words.status(row),
                 *(words.cell(row.cells[name]) for name in names),
@@ -67,8 +67,9 @@ def comma_separated(board: Board) -> str:
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(
-        ["section", "instance", "digest", "family", "nodes", "devices", "bound_s", "best_known_s",
-         "status", "entry", "objective_s", "gap_bound", "gap_best", "runs", "answered", "reason"]
+        ["section", "instance", "digest", "family", "nodes", "devices", "bound_s", "bound_kind",
+         "best_known_s", "status", "entry", "objective_s", "gap_bound", "gap_best",
+         "runs", "answered", "reason"]
     )  # fmt: skip
     for section in board.sections:
         for row in section.rows:
@@ -77,7 +78,8 @@ def comma_separated(board: Board) -> str:
                     continue
                 writer.writerow(
                     [section.title, row.instance, row.digest, row.family, row.n, row.devices,
-                     row.known.bound, row.known.objective, words.status(row), entry,
+                     row.known.bound, row.known.bound_kind, row.known.objective,
+                     words.status(row), entry,
                      cell.objective, cell.gap_bound, cell.gap_best, cell.runs, cell.answered,
                      cell.reason]
                 )  # fmt: skip

@@ -26,8 +26,9 @@ COLUMNS = {
     ),
     "gap_bound": (
         f"gap to bound (sgm, s={SHIFT})",
-        "Shifted geometric mean of (z - b) / z: z the checked objective, b the best lower bound"
-        " that anyone can recompute. The true gap is at most this.",
+        "Shifted geometric mean of (z - b) / z: z the checked objective, b the best lower bound of"
+        " the suite: recomputed, or (searched) found by a search whose result is on file. The true"
+        " gap is at most this.",
     ),
     "gap_best": (
         f"gap to best (sgm, s={SHIFT})",
@@ -93,9 +94,15 @@ def wrong(standing: Standing) -> str:
 def status(row: Row) -> str:
     """Headline: ``optimal``, ``best, proved by prefix@highs``, ``best``, ``open``."""
     known = row.known
-    if known.status == "best" and known.closed_by_claim:
-        return f"best, proved by {known.proved_by}"
+    if known.closed_by:
+        return f"best, proved by {known.closed_by}"
     return known.status
+
+
+def bound(row: Row) -> str:
+    """The lower bound; one that only a search on file tells is marked."""
+    mark = " (searched)" if row.known.bound_kind == "searched" else ""
+    return seconds(row.known.bound) + mark
 
 
 def cell(value: Cell | None) -> str:
@@ -137,7 +144,7 @@ def machines(board: Board) -> list[str]:
 
 def notes(board: Board) -> list[str]:
     """What a reader must know beside the table."""
-    found = [f"Set aside: {each}." for each in board.contradictions]
+    found = [f"In conflict, left out: {each}." for each in board.contradictions]
     found += [f"{each}." for each in board.remarks]
     found += [
         f"{n} runs under other conditions ({conditions}, suite {conditions.suite}) are left out."

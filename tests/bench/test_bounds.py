@@ -98,16 +98,22 @@ def test_what_is_no_time_is_no_bound(value):
     assert store.theoretical(CASE).value == pytest.approx(2.25)
 
 
-def test_the_catalogue_gives_way_to_a_larger_value():
-    class Entry:
-        digest, lower_bound_s = CASE.digest, 2.25
-        problem, rules, best_single_s = "latency", {}, 3.0
+class Entry:
+    """What is read of an instance in the catalogue."""
 
-    assert bounds.load().of_entries([Entry]) == {CASE.digest: 2.25}
-    bounds.save(CASE, [stored(2.3)])
-    assert bounds.load().of_entries([Entry]) == {CASE.digest: 2.3}
-    Entry.lower_bound_s = 2.4
-    assert bounds.load().of_entries([Entry]) == {CASE.digest: 2.4}
+    digest, lower_bound_s = CASE.digest, 2.25
+    problem, rules, best_single_s = "latency", {}, 3.0
+
+
+def test_a_searched_bound_is_a_claim_beside_the_recomputed_one():
+    assert bounds.load().searched([Entry]) == {}
+    assert bounds.load().of_instance(CASE) == (pytest.approx(2.25), None)
+    bounds.save(CASE, [stored(2.3), stored(9.0, "load-lp")])  # what is cheap is never read
+    version = REGISTRY["joint-lp"].version
+    claim = bks.Claim("bound", 2.3, "joint-lp", limit_s=60.0, version=version)
+    assert bounds.load().searched([Entry]) == {CASE.digest: claim}
+    assert bounds.load().of_instance(CASE) == (pytest.approx(2.25), claim)
+    assert bounds.recomputed([Entry]) == {CASE.digest: 2.25}
 
 
 WRITER = """
@@ -167,10 +173,12 @@ def test_a_bound_above_the_best_single_device_is_not_believed():
     found = bounds.load().theoretical(CASE)
     assert found.value == pytest.approx(2.25)
     assert "joint-lp" in found.left_out
+    assert bounds.load().searched([Entry]) == {}
+    assert bounds.load().of_instance(CASE)[1] is None
 
 
 def test_a_bound_of_another_problem_does_not_reach_the_tables():
     entry = next(e for e in Library().entries() if e.problem == "latency")
     line = bounds.Line(entry.digest, entry.id, [stored(1e9, "block")])
     store = bounds.Store({entry.digest: line})
-    assert store.of_entries([entry]) == {entry.digest: entry.lower_bound_s}
+    assert store.searched([entry]) == {}
