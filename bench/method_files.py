@@ -5,15 +5,17 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import sys
+from collections.abc import Hashable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from bench.plain import headline
 from solvers import method as methods
-from solvers.method import Method, Run
+from solvers.method import Method
 
 OWN_PACKAGES = ("solvers", "heuristics")
 # What files and packages have registered, kept when the registry forgets it: a module is run once.
-_seen: dict[Run, Method] = {}
+_seen: dict[object, Method] = {}
 
 
 class EntryError(ValueError):
@@ -38,32 +40,46 @@ def load_file(path: Path) -> tuple[dict[str, Method], str]:
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    before = dict(methods.REGISTRY)
-    # Each file starts from nothing: whether a name is free must not depend on what ran before.
-    methods.REGISTRY.clear()
     sys.modules[module_name] = module  # pickling and dataclasses look modules up by name
+    known = set(sys.modules)
     try:
-        spec.loader.exec_module(module)
+        with apart() as found:
+            spec.loader.exec_module(module)
     except (Exception, SystemExit) as error:
         del sys.modules[module_name]
         raise EntryError(f"{path}: cannot be loaded: {headline(error)}") from error
-    finally:
-        found = {n: each for n, each in methods.REGISTRY.items() if not _is_own(each)}
-        for name, each in found.items():
-            _seen[each.run] = each
-            del methods.REGISTRY[name]
-        methods.REGISTRY.update(before)
+    # What a module registers that the file imports is that module's, unless there is nothing else.
+    imported = set(sys.modules) - known
+    mine = {n: m for n, m in found.items() if getattr(m.run, "__module__", "") not in imported}
+    found = mine or found
     if not found:
         raise EntryError(f"{path}: registers no method; decorate one with `solvers.method.method`")
     return found, source
 
 
-def registered(run: Run) -> Method | None:
-    """The method that was registered for a function, by a file or by a package."""
-    for each in methods.REGISTRY.values():
-        if each.run is run:
-            return each
-    return _seen.get(run)
+@contextmanager
+def apart() -> Iterator[dict[str, Method]]:
+    """Keep what a stranger's code registers out of the registry; gives it at the end, by name.
+
+    It starts from nothing: whether a name is free must not depend on what ran before, nor the
+    suite's own names on a stranger's.
+    """
+    before = dict(methods.REGISTRY)
+    methods.REGISTRY.clear()
+    found: dict[str, Method] = {}
+    try:
+        yield found
+    finally:
+        for name, each in list(methods.REGISTRY.items()):
+            if not _is_own(each):
+                _seen[each.run] = found[name] = each
+                del methods.REGISTRY[name]
+        methods.REGISTRY.update(before)
+
+
+def registered(run: object) -> Method | None:
+    """The method that a stranger's code has registered for a function."""
+    return _seen.get(run) if isinstance(run, Hashable) else None
 
 
 def _is_own(method: Method) -> bool:

@@ -18,7 +18,7 @@ from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 
-from bench.method_files import EntryError, registered
+from bench.method_files import EntryError, apart, registered
 from bench.plain import headline
 from problems.answer import Answer
 from problems.instance import Instance
@@ -73,7 +73,8 @@ def load(name: str) -> tuple[Method, str]:
         raise EntryError(f"{who} offer{'s' if not found else ''} an entry {name!r}")
     offer = found[0]
     try:
-        target = offer.point.load()
+        with apart():
+            target = offer.point.load()
     except (Exception, SystemExit) as error:
         return _unusable(offer, f"cannot be imported: {headline(error)}"), offer.source
     method = target if isinstance(target, Method) else registered(target)

@@ -7,9 +7,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from msgspec import to_builtins
+from rich.text import Text
 
-from bench import entries, presets
+from bench import entries, packages, presets
 from bench.cli import DONE, UsageError, output
+from bench.entries import EntryError
 from bench.leaderboard.words import seconds
 from bench.selection import Selected, select
 from problems import files
@@ -17,8 +19,10 @@ from problems.catalogue import CatalogueEntry, Library
 from problems.describe import describe
 from problems.instance import Bundle
 from problems.selections import HOLDOUT
+from solvers.method import Method, Option
 
 WIDE, WIDER = 110, 150
+SUITE = "suite"
 
 
 def run(what: str, texts: Sequence[str], json: bool) -> int:
@@ -99,42 +103,85 @@ def _described(selected: Selected, library: Library) -> CatalogueEntry:
 
 
 def _entries(json: bool) -> None:
-    methods = [entries.load_method(name) for name in entries.names()]
-    told: list[dict[str, Any]] = [
-        {
-            "name": m.name,
-            "problems": m.problems,
-            "kind": m.kind,
-            "options": {name: option.default for name, option in m.options.items()},
-            "default": m.name in presets.DEFAULT,
-            "needs": m.needs,
-            "missing": [each for each in m.needs if importlib.util.find_spec(each) is None],
-            "source": m.source,
-            "summary": m.summary,
-        }
-        for m in methods
-    ]
+    own = entries.names()
+    told = [_told(entries.load_method(name), SUITE) for name in own]
+    for name in entries.installed():
+        told += _brought(name)
     if json:
         output.as_json(told)
         return
-    columns = {"entry": "left", "kind": "left", "problems": "left", "options": "fold"}
-    output.rows(
-        columns,
+    console = output.console()
+    elsewhere = any(each["from"] != SUITE for each in told)
+    columns = {"entry": "left", "kind": "left", "problems": "left"}
+    columns |= {"from": "left"} if elsewhere else {}
+    columns |= {"options: default (valid)": "fold"}
+    rows = [
         [
-            [
-                m.name + ("*" if m.name in presets.DEFAULT else ""),
-                m.kind,
-                " ".join(m.problems),
-                " ".join(f"{name}={option.default}" for name, option in m.options.items()),
-            ]
-            for m in methods
-        ],
-    )
-    output.console().print("* in the default set; -m also takes the path of a .py file")
+            each["name"] + ("*" if each["default"] else ""),
+            each["kind"],
+            " ".join(each["problems"]),
+            *([each["from"]] if elsewhere else []),
+            "; ".join(f"{n}: {option['text']}" for n, option in each["options"].items()),
+        ]
+        for each in told
+        if not each["unusable"]
+    ]
+    output.rows(columns, rows, to=console)
+    console.print("* in the default set; -m also takes a .py file, a .toml file and exec:PROGRAM")
     for each in told:
         if each["missing"]:
             needs = ", ".join(each["missing"])
-            output.console().print(f"{each['name']} cannot run here: {needs} is not installed")
+            console.print(f"{each['name']} cannot run here: {needs} is not installed")
+        if each["unusable"]:
+            console.print(Text(each["unusable"]))
+    for name, offers in packages.offers().items():
+        for offer in offers if name in own else ():
+            taken = "is the name of one of the suite's methods: not used"
+            console.print(f"{name!r} of {offer.distribution} {taken}")
+
+
+def _brought(name: str) -> list[dict[str, Any]]:
+    """What a package brings under a name; why not, where it cannot be used."""
+    (first, *_) = packages.offers()[name]
+    try:
+        method, _ = packages.load(name)
+    except EntryError as error:  # two of them
+        return [{**_EMPTY, "name": name, "from": first.distribution, "unusable": str(error)}]
+    usable = packages.usable(method)
+    return [_told(method, first.distribution, "" if usable else method.summary)]
+
+
+_EMPTY: dict[str, Any] = {
+    "name": "", "problems": [], "kind": "", "from": SUITE, "options": {}, "default": False,
+    "needs": [], "missing": [], "source": "", "summary": "", "unusable": "",
+}  # fmt: skip
+
+
+def _told(method: Method, origin: str, unusable: str = "") -> dict[str, Any]:
+    return {
+        **_EMPTY,
+        "name": method.name,
+        "problems": method.problems,
+        "kind": method.kind,
+        "from": origin,
+        "options": {name: _option(each) for name, each in method.options.items()},
+        "default": method.name in presets.DEFAULT and origin == SUITE,
+        "needs": method.needs,
+        "missing": [each for each in method.needs if importlib.util.find_spec(each) is None],
+        "source": method.source,
+        "summary": method.summary,
+        "unusable": unusable,
+    }
+
+
+def _option(option: Option) -> dict[str, Any]:
+    """Default, choices and range, and all of it in a few characters: ``0.5 (0 to 1)``."""
+    default = option.default
+    shown = str(default).lower() if isinstance(default, bool) else str(default) or "''"
+    valid = "|".join(map(str, option.choices)) or option.valid
+    low_high = None if option.range is None else list(option.range)
+    text = f"{shown} ({valid})"
+    return {"default": default, "choices": option.choices, "range": low_high, "text": text}
 
 
 def _platforms(json: bool) -> None:
