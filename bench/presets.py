@@ -30,3 +30,11 @@ def parse(texts: Sequence[str]) -> list[Entry]:
             else:
                 expanded += DEFAULT if part == "default" else [part]
     return entries.parse_all(expanded)
+
+
+def by_name(texts: Sequence[str]) -> list[Entry]:
+    """The entries of :func:`parse` that are asked for by name, not with ``default`` or ``all``."""
+    parts = [part for text in texts for part in entries.split_list(text)]
+    return entries.distinct(
+        each for p in parts if p not in ("default", "all") for each in entries.parse_entry(p)
+    )

@@ -6,7 +6,8 @@ Each text is one of
 * filters, all of which must hold: ``family=bert|gpt*,tier=small`` (shell-style globs) and
   comparisons of sizes and statistics, ``nodes>1000,ccr<=0.1``; what has no such number fails;
 * an instance id or a glob over ids: ``bert-base:block/*/latency``;
-* the path of a bundle file, in the library or not.
+* the path of a bundle file, in the library or not;
+* several of these but filters, separated by commas (those in brackets belong to an id).
 
 Several texts add up, in their order, each instance once. Hold-out instances come when they are
 asked for: by the selection ``holdout``, a filter over ``split``, or their full id.
@@ -30,6 +31,8 @@ from problems.statistics.features import NAMES
 KEYS = ("family", "tier", "problem", "split", "platform", "graph", "level")
 NUMBERS = ("nodes", "edges", "devices", "headroom", *NAMES)
 _FILTER = re.compile(r"\s*([^<>=]*?)\s*(<=|>=|<|>|=)\s*(.*?)\s*")
+_COMMA = re.compile(r",(?![^\[]*\])")
+_ENDINGS = (".json", ".json.gz")
 _COMPARE: dict[str, Callable[[float, float], bool]] = {
     "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "=": operator.eq,
 }  # fmt: skip
@@ -62,8 +65,9 @@ def select(texts: Sequence[str], library: Library) -> list[Selected]:
     """
     found: dict[str, Selected] = {}
     for text in texts:
-        for selected in _one(text.strip(), library):
-            found.setdefault(selected.name, selected)
+        for part in _parts(text.strip(), library):
+            for selected in _one(part, library):
+                found.setdefault(selected.name, selected)
     return list(found.values())
 
 
@@ -146,11 +150,39 @@ def _public(found: list[CatalogueEntry], text: str, how: str) -> list[CatalogueE
     return kept
 
 
+def _parts(text: str, library: Library) -> list[str]:
+    """Names that a text lists; filters, which all have to hold, stay together.
+
+    Raises
+    ------
+    SelectionError
+        If a text has both: it would not be clear what the filters apply to.
+    """
+    parts = [part.strip() for part in _COMMA.split(text)]
+    if len(parts) == 1 or Path(text).is_file():
+        return [text]
+    filters = [part for part in parts if _is_filter(part)]
+    if not filters:
+        return [part for part in parts if part]
+    named = library.selections()
+    names = [p for p in parts if p in named or "/" in p.partition("=")[0] or p.endswith(_ENDINGS)]
+    if names:
+        raise SelectionError(
+            f"{text!r} has both names ({names[0]}) and filters ({filters[0]}): give each its own -i"
+        )
+    return [text]
+
+
+def _is_filter(part: str) -> bool:
+    match = _FILTER.fullmatch(part)
+    return match is not None and "/" not in match[1]
+
+
 def _one(text: str, library: Library) -> list[Selected]:
     if not text:
         raise SelectionError("an empty selection selects nothing")
     path = Path(text)
-    if path.name.endswith((".json", ".json.gz")):
+    if path.name.endswith(_ENDINGS):
         if not path.is_file():
             raise SelectionError(f"no file {text!r}")
         return [Selected(path=path)]

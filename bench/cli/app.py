@@ -93,6 +93,14 @@ def run(
     jobs: Annotated[
         int, typer.Option("--jobs", metavar="N", min=1, help="Runs at the same time.")
     ] = 1,
+    cluster: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(
+            "--cluster",
+            metavar="ADDRESS",
+            help="Run on the workers of a Dask scheduler, tcp://HOST:8786 (extra: cluster).",
+        ),
+    ] = None,
     threads: Annotated[
         int, typer.Option("--threads", metavar="N", min=1, help="Threads of a method.")
     ] = 1,
@@ -116,6 +124,7 @@ def run(
         time=time,
         seeds=range(seed, seed + seeds),
         jobs=jobs,
+        cluster=cluster,
         threads=threads,
         memory=memory,
         store=store,

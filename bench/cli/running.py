@@ -7,9 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bench import bks, presets, results
-from bench.cli import DONE, FAILED, INTERRUPTED, UsageError, output, units
+from bench.cli import DONE, FAILED, INTERRUPTED, UsageError, output, skipped, units
 from bench.cli.progress import Lively, Plain, Progress, plan_text
 from bench.cli.ranking import standings
+from bench.cluster_slots import ClusterError
 from bench.leaderboard import gather, terminal
 from bench.records import Record, Store
 from bench.selection import load, select
@@ -27,6 +28,7 @@ def run(
     time: str,
     seeds: Sequence[int],
     jobs: int,
+    cluster: str | None,
     threads: int,
     memory: str | None,
     store: Path,
@@ -37,6 +39,8 @@ def run(
     limit = units.seconds(time)
     if seeds[-1] >= 2**31:
         raise UsageError(f"seed {seeds[-1]} is not below 2**31")
+    if cluster is not None and jobs > 1:
+        raise UsageError("--jobs is for this machine; with --cluster the workers' slots count")
     memory_bytes = None if memory is None else units.size(memory)
     chosen_entries = presets.parse(entries)
     library = Library()
@@ -48,8 +52,6 @@ def run(
         loaded.append(instance)
         if instance.digest not in known.bounds:
             known = known.with_instance(instance)
-    for folder in (store, *(store / name for name in ("records", "answers", "environments"))):
-        output.writable(folder)
     console = output.console()
     progress: Progress
     if json or not console.is_terminal:
@@ -67,9 +69,13 @@ def run(
                 memory_limit_bytes=memory_bytes,
                 threads=threads,
                 jobs=jobs,
+                cluster=cluster,
                 rerun=rerun,
                 progress=progress,
             )
+    except ClusterError as error:
+        output.warn(f"placebench: {error}")
+        return FAILED
     except KeyboardInterrupt:
         output.warn(
             f"placebench: interrupted; {len(progress.finished)} finished runs are kept in {store};"
@@ -80,7 +86,11 @@ def run(
     # What was reused was checked again by the suite, and made again where it did not hold.
     source = gather.Source(Store(store), records, str(store))
     board = gather.board(source, known) if records else None
-    code = FAILED if failures or (board is not None and board.contradictions) else DONE
+    lacking = skipped.unavailable(entries)
+    for line in lacking:
+        output.warn(f"placebench: {line}")
+    contradicted = board is not None and board.contradictions
+    code = FAILED if failures or contradicted or lacking else DONE
     if json:
         output.as_json(
             {
@@ -95,7 +105,8 @@ def run(
         return code
     if console.is_terminal:
         console.print(plan_text(progress.plan))
-    _skipped(progress)
+    for line in skipped.lines(progress.skipped):
+        print(line)
     if board is None:
         output.warn("placebench: every run was skipped, for the reasons above: there is no row")
         return FAILED
@@ -106,19 +117,6 @@ def run(
     where = "" if store == DEFAULT_STORE else f" --store {store}"
     print(f"records: {store}   next: placebench leaderboard{where}")
     return code
-
-
-def _skipped(progress: Progress) -> None:
-    if not progress.skipped:
-        return
-    by_entry: dict[str, list[tuple[int, str]]] = {}
-    for (entry, reason), count in sorted(progress.skipped.items()):
-        by_entry.setdefault(entry, []).append((count, reason))
-    print("skipped:")
-    for entry, reasons in by_entry.items():
-        total = sum(count for count, _ in reasons)
-        why = "; ".join(reason.removeprefix(f"{entry} ") for _, reason in reasons)
-        print(f"  {entry}: {total} run{'s' if total != 1 else ''}: {why}")
 
 
 def _unanswered(count: int) -> None:

@@ -131,6 +131,18 @@ def test_options_go_to_every_method_of_a_file(tmp_path):
         parse_entry(f"{path}[depth=4]")
 
 
+def test_one_method_of_a_file(tmp_path):
+    path = tmp_path / "mine.py"
+    path.write_text(FILE)
+    (entry,) = parse_entry(f"{path}:mine[depth=4]")
+    assert (entry.label, entry.file) == ("mine[depth=4]", str(path))
+    assert [e.label for e in parse_entries(f"{path}:mine-two,{path}:mine")] == ["mine-two", "mine"]
+    with pytest.raises(EntryError, match=r"registers no method 'mind'; it has mine, .*mean 'mine'"):
+        parse_entry(f"{path}:mind")
+    with pytest.raises(EntryError, match=r"to choose one method of a file: mine\.py:mine-two\["):
+        parse_entry(f"{path}[depth=4]")
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [

@@ -115,7 +115,7 @@ def test_a_file_may_import_what_a_package_registers(tiny, tmp_path):
         "from tiny_placers.methods import first_device\nfrom solvers.method import method\n"
         "@method(problems=['latency'])\ndef mine(instance, context): return None\n"
     )
-    assert ["mine"] == [entry.label for entry in parse_entry(str(path))]
+    assert [entry.label for entry in parse_entry(str(path))] == ["mine"]
     assert parse_entry("first-device")[0].label == "first-device"
 
 

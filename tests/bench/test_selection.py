@@ -38,6 +38,28 @@ def test_several_selections_add_up_without_repeats(library):
     assert names(library, "problem=latency", "smoke")[0].endswith("/latency")
 
 
+def test_names_in_one_text(library, tmp_path, monkeypatch):
+    everything = names(library, "full")
+    assert names(library, f"{everything[3]}, {everything[0]},") == [everything[3], everything[0]]
+    assert names(library, f"smoke,{everything[3]},*/latency") == names(
+        library, "smoke", everything[3], "*/latency"
+    )
+    monkeypatch.chdir(tmp_path)
+    files.write(tmp_path / "a,b.json", library.bundle(library.index().instances[0]))
+    assert names(library, "a,b.json") == ["a,b.json"]
+    with pytest.raises(SelectionError, match="unknown selection 'smokey'"):
+        select([f"{everything[0]},smokey"], library)
+    for mixed in ("smoke,tier=tiny", f"{everything[0]},nodes>3", "tier=tiny,x.json"):
+        with pytest.raises(SelectionError, match=r"both names .* give each its own -i"):
+            select([mixed], library)
+
+
+def test_commas_in_the_brackets_of_an_id(library):
+    listed = "random0-8-total/x/throughput[contiguous,overlap=half]"
+    with pytest.raises(SelectionError, match=r"unknown instance 'random0.*overlap=half\]'"):
+        select([listed], library)
+
+
 def test_a_bundle_file(library, tmp_path):
     spec = library.index().instances[0]
     path = tmp_path / "mine.json"
