@@ -15,13 +15,17 @@ import msgspec
 import numpy as np
 
 from problems.answer import Answer
+from solvers.method import Claim
 
 _HEADER = struct.Struct("<IB")
 TEXT_LIMIT = 16 * 1024
 
 
 class Task(msgspec.Struct, frozen=True):
-    """Down, first: what to run. `instance` and `tiny` are descriptors (:mod:`bench.transport`)."""
+    """Down, first: what to run. `instance` and `tiny` are descriptors (:mod:`bench.transport`).
+
+    With `verify` the run fails where the method has changed the arrays of the instance.
+    """
 
     instance: int
     digest: str
@@ -34,6 +38,8 @@ class Task(msgspec.Struct, frozen=True):
     seed: int
     threads: int
     memory_limit_bytes: int | None
+    hash_seed: int = 0
+    verify: bool = False
 
 
 class Go(msgspec.Struct, frozen=True):
@@ -70,7 +76,7 @@ class BoundFrame(msgspec.Struct, frozen=True):
 class ClaimFrame(msgspec.Struct, frozen=True):
     """Up: what the method says of its result."""
 
-    claim: str
+    claim: Claim
     objective: float | None
     note: str
 

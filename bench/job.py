@@ -37,6 +37,8 @@ class Job:
         Digest of the stored description of the environment.
     load_limit_s, grace_s : float
         Seconds for loading and warm-up, and between SIGTERM and SIGKILL.
+    hash_seed, verify
+        For conformance only: ``PYTHONHASHSEED``, and whether a changed instance is an error.
     """
 
     instance: Instance
@@ -49,6 +51,8 @@ class Job:
     environment: str
     load_limit_s: float = 120.0
     grace_s: float = GRACE_S
+    hash_seed: int = 0
+    verify: bool = False
 
     @property
     def key(self) -> str:
@@ -121,6 +125,8 @@ def run_one(job: Job, stop: Event | None = None) -> tuple[Record, AnswerFile | N
             seed=job.seed,
             threads=job.threads,
             memory_limit_bytes=job.memory_limit_bytes,
+            hash_seed=job.hash_seed,
+            verify=job.verify,
         )
         outcome = supervise(
             task,

@@ -99,6 +99,7 @@ class _Supervisor:
         self.ended: tuple[int, float, int, int, int] | None = None  # the keeper's last words
         self.lost = False  # the keeper itself has gone without them
         self.told = b""
+        self.worker = 0  # its number
         with ExitStack() as undo:  # nothing is left behind should the start fail
             self.folder = make_folder()
             undo.callback(shutil.rmtree, self.folder, ignore_errors=True)
@@ -126,7 +127,7 @@ class _Supervisor:
                     pass_fds=(report, status, line, task.instance, task.tiny),
                     start_new_session=True,
                     cwd=self.folder,
-                    env=_environment(task.threads, self.folder, tag),
+                    env=_environment(task, self.folder, tag),
                 )
             finally:
                 for each in childs:
@@ -206,6 +207,8 @@ class _Supervisor:
             words = line.split()
             if words == [b"exited"]:
                 self._on_exit()
+            elif words[:1] == [b"worker"] and len(words) == 2:
+                self.worker = int(words[1])
             elif words[:1] == [b"end"] and len(words) == 6:
                 status, cpu_s, inside, outside, left = words[1:]
                 self.ended = int(status), float(cpu_s), int(inside), int(outside), int(left)
@@ -336,10 +339,11 @@ class _Supervisor:
         self.outcome.notes.append("the process that keeps the run was killed")
         self.process.kill()
         self.process.wait()
+        found = {each.pid for each in self.tree.leftovers()} | cgroups.members(self.cgroup)
         cgroups.kill(self.cgroup)
-        found = self.tree.leftovers()
         gone = self.tree.kill_all()
-        return signal.SIGKILL, self.tree.leftover_cpu_s, 0, len(found), int(not gone)
+        orphans = len(found - {self.worker})
+        return signal.SIGKILL, self.tree.leftover_cpu_s, 0, orphans, int(not gone)
 
     def _send(self, frame: frames.Frame) -> None:
         assert self.process.stdin is not None
@@ -348,13 +352,13 @@ class _Supervisor:
             self.process.stdin.flush()
 
 
-def _environment(threads: int, folder: str, tag: str) -> dict[str, str]:
+def _environment(task: frames.Task, folder: str, tag: str) -> dict[str, str]:
     paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
     return {
         **os.environ,
-        **dict.fromkeys(_THREAD_VARIABLES, str(threads)),
+        **dict.fromkeys(_THREAD_VARIABLES, str(task.threads)),
         "PYTHONPATH": os.pathsep.join(paths),
-        "PYTHONHASHSEED": "0",
+        "PYTHONHASHSEED": str(task.hash_seed),
         "PYTHONUNBUFFERED": "1",
         "PYTHONUTF8": "1",
         "TMPDIR": folder,

@@ -18,6 +18,7 @@ import time
 import traceback
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from threading import RLock
 from typing import NoReturn, get_args
@@ -137,6 +138,8 @@ def _work(wire: Wire) -> Done:
     answer = method.run(instance, context, **task.options)
     if answer is not None:
         wire.send(encode_answer(answer, limit))
+    if task.verify and replace(instance).digest != task.digest:  # a copy has no digest kept
+        raise RuntimeError("the method changed the instance")
     return Done(_peak_bytes())
 
 
