@@ -45,6 +45,7 @@ def run(
     memory_limit_bytes: int | None = None,
     threads: int = 1,
     jobs: int = 1,
+    cluster: str | None = None,
     rerun: bool = False,
     progress: Progress = lambda event: None,
 ) -> list[Record]:
@@ -92,6 +93,7 @@ def run(
         memory_limit_bytes=memory_limit_bytes,
         threads=threads,
         jobs=jobs,
+        cluster=cluster,
         rerun=rerun,
         progress=progress,
     )

@@ -118,13 +118,14 @@ class _Dispatch:
             if mine is None:
                 self.waiting.append(number)
             elif mine:
-                if number not in self.claimed:
-                    self.claimed.add(number)
-                    self.started(number)
                 try:
                     self._send(number, free.pop())
                 except OSError as error:  # the file of the method cannot be read any more
                     self._fail(number, headline(error))
+                    continue
+                if number not in self.claimed:
+                    self.claimed.add(number)
+                    self.started(number)
 
     def _free(self) -> list[Worker]:
         """Free slots, the fullest workers' last ones first."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import logging
 import time
 import uuid
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -121,6 +123,8 @@ class Pool:
 
     def settle(self) -> None:
         """End what runs on the workers, and wait until it has ended."""
+        if self.client.status != "running":
+            return  # without a scheduler the workers end, and their runs with them
         with suppress(OSError, TimeoutError):
             left = self.client.run(cluster_worker.settle, SETTLE_S, self.session, on_error="ignore")
             for address, count in left.items():
@@ -184,7 +188,11 @@ def connect(
         )
     except (OSError, TimeoutError, ValueError) as error:
         raise ClusterError(f"no Dask scheduler answers at {address!r}: {headline(error)}") from None
-    with client:
+    with client, warnings.catch_warnings():
+        # A large instance is sent as it is, once a worker: what the advice in the warning comes to.
+        warnings.filterwarnings("ignore", message="Sending large graph")
+        # What happens to the connection is told in the suite's own words.
+        logging.getLogger("distributed").setLevel(logging.CRITICAL)
         pool = Pool(client, address, threads, notify)
         pool.look(store, first=True)
         if not pool.workers:

@@ -17,7 +17,7 @@ from rich.text import Text
 from bench import results
 from bench.leaderboard.words import seconds
 from bench.records import Record
-from bench.suite import Event, Finished, Planned, Reused, Run, Skipped, Started
+from bench.suite import Event, Finished, Notice, Planned, Reused, Run, Skipped, Started
 
 
 class Progress(AbstractContextManager["Progress"]):
@@ -47,6 +47,8 @@ class Progress(AbstractContextManager["Progress"]):
             self.reused.append(event.record)
         elif isinstance(event, Started):
             self.running[event.run.index] = (event.run, time.monotonic())
+        elif isinstance(event, Notice):
+            self.notice(event.text)
         else:
             self.running.pop(event.run.index, None)
             self.finished.append(event.record)
@@ -63,10 +65,18 @@ class Progress(AbstractContextManager["Progress"]):
     def show(self, event: Finished) -> None:
         """Show a finished run."""
 
+    def notice(self, text: str) -> None:
+        """Show what belongs to no run."""
+
+    @property
+    def total(self) -> int:
+        """Runs that this harness makes: those planned, without what another has made meanwhile."""
+        return self.plan.to_run - max(0, len(self.reused) - self.plan.reused)
+
     def time_left(self) -> float:
         """Seconds, from the mean duration of the runs so far; from the limit before the first."""
         count = len(self.finished)
-        waiting = max(0, self.plan.to_run - count)
+        waiting = max(0, self.total - count)
         if not count:
             each = self.plan.time_limit_s
         else:
@@ -90,13 +100,17 @@ class Plain(Progress):
     def show(self, event: Finished) -> None:
         """Print the line."""
         record, run = event.record, event.run
-        width = len(str(self.plan.to_run))
+        width = len(str(self.total))
         print(
-            f"[{len(self.finished):{width}}/{self.plan.to_run}] {outcome(record)}"
+            f"[{len(self.finished):{width}}/{self.total}] {outcome(record)}"
             f"  {run.entry}  {run.instance}  seed {run.seed}  ({record.wall_s:.2f} s)",
             file=self._out,
             flush=True,
         )
+
+    def notice(self, text: str) -> None:
+        """Print the line."""
+        print(text, file=self._out, flush=True)
 
 
 class Lively(Progress):
@@ -130,8 +144,12 @@ class Lively(Progress):
             line.append(results.reason(event.record))
             self._console.print(line, overflow="ellipsis", no_wrap=True)
 
+    def notice(self, text: str) -> None:
+        """Leave the line."""
+        self._console.print(Text(text, style="yellow"))
+
     def _render(self) -> RenderableType:
-        done, total = len(self.finished), self.plan.to_run
+        done, total = len(self.finished), self.total
         jobs = Table.grid(padding=(0, 1), expand=True)
         jobs.add_column(justify="right", no_wrap=True, min_width=7)
         jobs.add_column(no_wrap=True, overflow="ellipsis", max_width=28)
