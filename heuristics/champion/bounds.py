@@ -33,6 +33,7 @@ SECONDS: dict[str, Callable[[Instance], float]] = {
     "load-lp": lambda instance: min(2e-4 * instance.n, 0.5 + 4e-5 * instance.n),
     "head-tail-load": lambda instance: 2e-4 * instance.n,
     "schedule": lambda instance: 8e-4 * instance.n,
+    "chain": lambda instance: 0.02 + 5e-7 * instance.n**2,
     "local-polytope": _polytope,
     "node-cut": _cuts,
 }

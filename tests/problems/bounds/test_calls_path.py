@@ -22,7 +22,7 @@ def test_no_bound_is_above_the_optimum():
         if best is not None:
             assert max(values) <= best, (seed, values, best)
             met += max(values) >= best * (1 - 1e-9)
-        assert theoretical(case).value == values[0]
+        assert theoretical(case).value >= values[0]
     assert met >= 20
 
 
