@@ -14,9 +14,10 @@ from msgspec import structs
 
 from bench import environment
 from bench.cells import NO_ROOM, Claim, check_room
-from bench.events import Finished, Reporter, Reused, Run, Started
+from bench.events import Finished, Notice, Reporter, Reused, Run, Started
 from bench.job import Job, StoppedError, run_one
 from bench.leftovers import remove_stale
+from bench.mending import Stored
 from bench.plain import headline
 from bench.records import Record, Store
 from bench.verify import fault
@@ -47,6 +48,7 @@ class Batch:
         self.records: dict[int, Record] = {}
         self._claims: dict[int, Claim] = {}
         self._broken: OSError | None = None
+        self._stored = Stored()
 
     def claim(self, number: int) -> bool | None:
         """Whether to run the cell now; False where it is done, None while another has it.
@@ -83,6 +85,7 @@ class Batch:
             if answer is not None:
                 self.store.put_answer(answer)
             self.store.put(record)
+            self._stored.add(record, answer)
         except OSError as failure:  # something lies in its place, or the disk is full
             error = f"the record could not be stored: {headline(failure)}"
             record = structs.replace(record, termination="error", error=error)
@@ -92,6 +95,12 @@ class Batch:
             self._claims.pop(number).release()
         self.records[run.index] = record
         self.report(Finished(run, record))
+
+    def mend(self) -> None:
+        """Put back what a run has deleted or spoiled in the store since it was finished."""
+        for record in self._stored.mend(self.store):
+            what = f"{record.entry} on {record.instance}, seed {record.seed}"
+            self.report(Notice(f"the record of {what} was changed in the store: put back"))
 
     def release(self) -> None:
         """Give back what is claimed still."""

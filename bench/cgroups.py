@@ -61,6 +61,14 @@ def ran_out(path: Path | None) -> bool:
     return False
 
 
+def members(path: Path | None) -> set[int]:
+    """Processes that are in a group."""
+    if path is not None:
+        with suppress(OSError):
+            return set(map(int, (path / "cgroup.procs").read_text().split()))
+    return set()
+
+
 def kill(path: Path | None) -> None:
     """Kill everything in a group at once."""
     if path is not None:

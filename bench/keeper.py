@@ -45,10 +45,10 @@ def main(report: int, status: int, line: int, cgroup: str) -> NoReturn:
     report : int
         Descriptor for the worker's reports; not ours.
     status : int
-        Descriptor to tell the harness: ``exited`` once the worker has, ``end STATUS CPU_S INSIDE
-        OUTSIDE LEFT`` when all is over: the worker's wait status, CPU seconds of everything that
-        was waited for, processes left behind in the worker's group and outside of it, and how many
-        would not go.
+        Descriptor to tell the harness: ``worker PID``, ``exited`` once it has, ``end STATUS CPU_S
+        INSIDE OUTSIDE LEFT`` when all is over: the worker's wait status, CPU seconds of everything
+        that was waited for, processes left behind in the worker's group and outside of it, and how
+        many would not go.
     line : int
         Descriptor of the harness's commands, :data:`TERMINATE` and :data:`KILL`; closed by its
         death.
@@ -72,6 +72,7 @@ def main(report: int, status: int, line: int, cgroup: str) -> NoReturn:
 
         module.main(report, me)
     _keep_only(status, line)
+    _tell(status, f"worker {worker}")
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2):
         signal.signal(number, signal.SIG_IGN)  # from the method: the harness uses the line
     _watch(worker, status, line)

@@ -6,14 +6,17 @@ import gzip
 from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 
 from problems import answer as answers
 from problems.files import FileError, decode, encode, read, write_atomically
+from solvers.method import Claim
 
 Termination = Literal["completed", "time-limit", "memory-limit", "crash", "error", "no-answer"]
+Claimed = Literal["", Claim]
+Points = Annotated[list[tuple[float, float]], msgspec.Meta(max_length=256)]
 
 
 class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -47,7 +50,8 @@ class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     completed_by_dispatch : bool
         The answer was a mapping only; list scheduling gave the orders (`latency`).
     claim, claimed_objective, claimed_bound, claim_note
-        What the method said of itself; never used for a ranking.
+        What the method said of itself, `claim` empty or one of :data:`solvers.method.Claim`; never
+        used for a ranking.
     load_s, warm_s : float
         Before the clock: start of the process to the loaded instance; warm-up of compiled code.
     wall_s, cpu_s, check_s : float
@@ -59,7 +63,7 @@ class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     orphans : int
         Processes that the run left behind and that were ended.
     trace, bounds : list of (seconds, seconds)
-        Improving checked objectives, and reported bounds, against the run's clock.
+        Improving checked objectives, and reported bounds, against the run's clock; 256 at most.
     log : str
         End of what the method printed.
     environment, date : str
@@ -91,7 +95,7 @@ class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     objective: float | None = None
     answer: str = ""
     completed_by_dispatch: bool = False
-    claim: str = ""
+    claim: Claimed = ""
     claimed_objective: float | None = None
     claimed_bound: float | None = None
     claim_note: str = ""
@@ -103,8 +107,8 @@ class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     overrun_s: float = 0.0
     peak_bytes: int = 0
     orphans: int = 0
-    trace: list[tuple[float, float]] = []
-    bounds: list[tuple[float, float]] = []
+    trace: Points = []
+    bounds: Points = []
     log: str = ""
 
     @property

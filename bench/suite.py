@@ -129,11 +129,14 @@ def run_suite(
         return [records[index] for index in sorted(records)]
     check_store(store.root, (job.key for _, job in todo))
     batch = Batch(todo, store, report, rerun)
-    if cluster is None:
-        plan(jobs)
-        run_here(batch, jobs)
-    else:
-        _run_on_cluster(batch, cluster, threads, plan)
+    try:
+        if cluster is None:
+            plan(jobs)
+            run_here(batch, jobs)
+        else:
+            _run_on_cluster(batch, cluster, threads, plan)
+    finally:
+        batch.mend()
     records |= batch.records
     return [records[index] for index in sorted(records)]
 

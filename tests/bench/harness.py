@@ -11,7 +11,8 @@ from typing import Any
 
 import psutil
 
-from bench.entries import Entry, parse_entry
+from bench import torture
+from bench.entries import Entry
 from bench.records import Record, Store
 from bench.suite import run_suite
 from problems.generate.random import random_bundle
@@ -27,8 +28,8 @@ def instance(problem: str = "throughput", **options) -> Instance:
 
 
 def entries(*names: str) -> list[Entry]:
-    """Entries of the misbehaving file; all of them without names."""
-    found = {entry.method: entry for entry in parse_entry(str(MISBEHAVING))}
+    """Misbehaving entries; all of them without names."""
+    found = torture.entries()
     return [found[name] for name in names or found]
 
 

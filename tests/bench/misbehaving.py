@@ -7,6 +7,7 @@ import ctypes
 import os
 import random
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -403,6 +404,222 @@ def aborts_without_memory(instance, context):
     os.abort()
 
 
+@method(problems=ANY)
+def good_for_a_while(instance, context, *, count: int = 1):
+    """Runs beside the others: two improving answers, the second after 0.2 s."""
+    context.report(Answer.of(np.ones(instance.n, int)))
+    time.sleep(0.2)
+    return zeros(instance)
+
+
+@method(problems=ANY)
+def leaves_a_fugitive(instance, context):
+    """Out of its session, environment and family at once, before anybody can have looked."""
+    reading, writing = os.pipe()
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            os.write(writing, b"%d" % os.getpid())
+            os.closerange(3, 256)
+            os.execve(SLEEP[0], SLEEP, {})
+        os._exit(0)
+    os.wait()
+    say_pid(os.read(reading, 16).decode())
+    return zeros(instance)
+
+
+@method(problems=ANY)
+def fork_bomb(instance, context):
+    """Bounded to 41: each generation goes into a session of its own, leaves a stranger and dies."""
+    reading, writing = os.pipe()
+    if os.fork() == 0:
+        for _ in range(40):
+            os.setsid()
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
+            stranger = os.fork()
+            if stranger == 0:
+                os.closerange(3, 256)
+                os.execve(SLEEP[0], SLEEP, {})
+            os.write(writing, b"%d\n" % stranger)
+            if os.fork():
+                os._exit(0)
+        os.write(writing, b"%d\n" % os.getpid())
+        time.sleep(60)
+    said = b""
+    while said.count(b"\n") < 41:
+        said += os.read(reading, 1 << 12)
+    for pid in said.split():
+        say_pid(pid.decode())
+    time.sleep(0.1)
+    return zeros(instance)
+
+
+@method(problems=ANY)
+def kills_its_parent(instance, context):
+    context.report(zeros(instance))
+    say_pid(subprocess.Popen(SLEEP, start_new_session=True).pid)
+    os.kill(os.getppid(), signal.SIGKILL)
+    time.sleep(60)
+
+
+@method(problems=ANY)
+def stops_its_parent(instance, context):
+    os.kill(os.getppid(), signal.SIGSTOP)
+    return zeros(instance)
+
+
+@method(problems=ANY)
+def signals_its_parent(instance, context):
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2):
+        os.kill(os.getppid(), number)
+    return zeros(instance)
+
+
+@method(problems=ANY)
+def kills_the_harness(instance, context):
+    os.kill(int(os.environ["PLACEBENCH_SUPERVISOR"]), signal.SIGKILL)
+    time.sleep(60)
+
+
+@method(problems=ANY)
+def stops_itself(instance, context):
+    context.report(zeros(instance))
+    os.kill(os.getpid(), signal.SIGSTOP)
+    time.sleep(60)
+
+
+@method(problems=ANY)
+def ignores_all_signals(instance, context):
+    for number in set(signal.Signals) - {signal.SIGKILL, signal.SIGSTOP}:
+        signal.signal(number, signal.SIG_IGN)
+    context.report(zeros(instance))
+    while True:
+        time.sleep(1)
+
+
+@method(problems=ANY)
+def raises_keyboard_interrupt(instance, context):
+    raise KeyboardInterrupt
+
+
+@method(problems=ANY)
+def raises_base_exception(instance, context):
+    class Strange(BaseException):
+        pass
+
+    raise Strange("neither an Exception")
+
+
+@method(problems=ANY)
+def overflows_the_stack(instance, context):
+    hard = resource.getrlimit(resource.RLIMIT_STACK)[1]
+    resource.setrlimit(resource.RLIMIT_STACK, (8 << 20, hard))
+    sys.setrecursionlimit(1 << 30)
+
+    def deeper(_):
+        return list(map(deeper, [0]))  # through C each time
+
+    return deeper(0)
+
+
+@method(problems=ANY)
+def returns_out_of_range(instance, context):
+    return Answer.of([instance.K] * instance.n)
+
+
+@method(problems=ANY)
+def claims_optimal_wrongly(instance, context):
+    context.claim("optimal", 1e6, "proved")
+    context.report_bound(1e6)
+    return zeros(instance)
+
+
+@method(problems=ANY)
+def claims_nonsense(instance, context):
+    context.report(zeros(instance))
+    context.claim("perfect", 1.0, "the best there is")
+    return zeros(instance)
+
+
+@method(problems=ANY)
+def changes_the_instance_by_pointer(instance, context):
+    ctypes.memset(instance.time.ctypes.data, 0, instance.time.nbytes)
+    return zeros(instance)
+
+
+@method(problems=ANY)
+def patches_the_checker_and_the_clock(instance, context):
+    import bench.frames
+    import bench.worker
+    import problems.checker
+
+    problems.checker.check = lambda instance, answer: None
+    bench.worker.size_limit = bench.frames.size_limit = lambda n: 1 << 40
+    time.monotonic = lambda: 0.0
+    context.deadline = float("inf")
+    return Answer.of([-1] * instance.n)
+
+
+@method(problems=ANY)
+def stops_the_clock(instance, context):
+    context.report(zeros(instance))
+    time.monotonic = lambda: 0.0
+    while context.time_left() > 0:
+        time.sleep(0.01)
+    return zeros(instance)
+
+
+@method(problems=ANY)
+def forges_frames(instance, context):
+    """Ready again, done at once, a claim that is none, and an answer of another instance's size."""
+    from bench import frames
+
+    context.report(zeros(instance))
+    forged = [frames.Ready(1e9, -1e9), frames.ClaimFrame("perfect", 0.0, ""), frames.Go(0.0),
+              frames.AnswerFrame(device=b"odd"), frames.Done(-5)]  # fmt: skip
+    for path in Path("/proc/self/fd").iterdir():
+        try:
+            if int(path.name) > 2 and os.readlink(path).startswith("pipe:"):
+                for each in forged:
+                    os.write(int(path.name), frames.pack(each))
+        except OSError:
+            continue
+    time.sleep(60)
+
+
+@method(problems=ANY)
+def empties_the_store(instance, context):
+    """Deletes and spoils all records and answers, once there are some."""
+    context.report(zeros(instance))
+    while not list(Path(os.environ["PLACEBENCH_TEST_STORE"]).glob("records/*/*.json")):
+        time.sleep(0.02)
+    for path in sorted(Path(os.environ["PLACEBENCH_TEST_STORE"]).glob("*/*/*.json*")):
+        if path.parent.parent.name == "answers":
+            path.write_bytes(b"spoiled")
+        else:
+            path.unlink()
+        print("gone", path.name)
+    return zeros(instance)
+
+
+def _flood(descriptor):
+    block = b"x" * (1 << 20)
+    for _ in range(1 << 10):
+        os.write(descriptor, block)
+
+
+@method(problems=ANY)
+def floods_stdout(instance, context):
+    _flood(1)
+    return zeros(instance)
+
+
+@method(problems=ANY)
+def floods_stderr(instance, context):
+    _flood(2)
+    return zeros(instance)
+
+
 @method(problems=["latency"], refuses=lambda instance: "never\x1b[2J\n" if instance.n else None)
 def refuses_all(instance, context):
     return zeros(instance)
@@ -419,7 +636,3 @@ def fails_only_in_warm_up(instance, context):
         os.environ["WARM"] = "1"
         raise RuntimeError("cold")
     return zeros(instance)
-
-
-if "PLACEBENCH_RUN" in os.environ and "PLACEBENCH_TEST_BREAK_IMPORT" in os.environ:
-    raise ImportError("no module named gurobi")
