@@ -134,6 +134,35 @@ def run(
 
 
 @app.command()
+def conformance(
+    target: Annotated[
+        list[str],
+        typer.Argument(
+            help="A .py or .toml file, an entry, or 'exec:PROGRAM {instance} {seconds} {seed}'."
+        ),
+    ],
+    time: Annotated[
+        str, typer.Option("--time", metavar="TIME", help="Limit of a run: 500ms, 2s.")
+    ] = "1s",
+    jobs: Annotated[
+        int, typer.Option("--jobs", metavar="N", min=1, help="Runs at the same time.")
+    ] = 1,
+    folder: Annotated[
+        Path,
+        typer.Option("-o", "--output", metavar="DIR", help="Where instances of faults are kept."),
+    ] = Path("results/conformance"),
+    json: Json = False,
+) -> int:
+    """Check that a method keeps what methods promise; exit code 1 when a check fails.
+
+    It is run on instances at the edges (one node, one device, tight memory, ties, ...).
+    """
+    from bench.cli import conformance
+
+    return conformance.run(target, time, jobs, folder, json)
+
+
+@app.command()
 def check(
     file: Annotated[Path, typer.Argument(help="Answer file (.json or .json.gz).")],
     instance: Annotated[
@@ -150,6 +179,54 @@ def check(
     from bench.cli import check
 
     return check.run(file, instance, json)
+
+
+@app.command()
+def compare(
+    sides: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="A B...",
+            help="Entries; or .jsonl files or stores, of which the same entries are compared; or"
+            " FILE::ENTRY. The first is compared with each other one.",
+        ),
+    ],
+    records: Records = None,
+    store: StoreFolder = RUNS,
+    entries: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option(
+            "-m",
+            "--method",
+            metavar="ENTRY",
+            help="An entry that is compared where A and B are files; repeatable. Default: all"
+            " that both have.",
+        ),
+    ] = None,
+    instances: Instances = None,
+    allow: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option(
+            "--allow",
+            metavar="KINDS",
+            help="What may differ between the sides: time-limit, threads, memory-limit, machine,"
+            " digests (instances are then matched by id); comma-separated or repeated.",
+        ),
+    ] = None,
+    changes: Annotated[
+        int, typer.Option("--changes", metavar="N", min=0, help="Largest changes listed each way.")
+    ] = 5,
+    json: Json = False,
+) -> int:
+    """Compare entries, or the same entries in two files: what improved and what got worse.
+
+    Exit code 1: a record does not hold, or a checked answer contradicts a claim.
+    """
+    from bench.cli import comparing
+
+    return comparing.run(
+        sides, store, records, entries or [], instances or [], allow or [], changes, json
+    )
 
 
 @app.command()
