@@ -11,7 +11,7 @@ import queue
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -152,16 +152,9 @@ class _Dispatch:
         if job.entry.file is not None:
             content = Path(job.entry.file).read_bytes()
             entry["file"] = Path(job.entry.file).name
-        rest = {
-            "seed": job.seed,
-            "time_limit_s": job.time_limit_s,
-            "memory_limit_bytes": job.memory_limit_bytes,
-            "threads": job.threads,
-            "suite": job.suite,
-            "environment": worker.environment,
-            "load_limit_s": job.load_limit_s,
-            "grace_s": job.grace_s,
-        }
+        rest = {each.name: getattr(job, each.name) for each in fields(job)}
+        del rest["instance"], rest["entry"]
+        rest["environment"] = worker.environment
         parcel = cluster_worker.Parcel(digest, data, entry, content, rest)
         future = self.pool.submit(worker, f"run-{number}", cluster_worker.run, parcel)
         self.flights.append(_Flight(number, worker, future))
