@@ -19,6 +19,7 @@ from bench import cluster_worker
 from bench.cluster_pool import Pool, connect, give_up
 from bench.cluster_return import received
 from bench.cluster_slots import Worker
+from bench.external import is_program
 from bench.job import Job
 from bench.plain import headline
 from bench.records import Record, Store
@@ -148,8 +149,9 @@ class _Dispatch:
             data = self.packed[1]
             worker.has.add(digest)
         entry = asdict(job.entry)
-        content = b""
-        if job.entry.file is not None:
+        content = None
+        # A program is not one file: it has to be on the worker, with the same digest.
+        if job.entry.file is not None and not is_program(job.entry.file):
             content = Path(job.entry.file).read_bytes()
             entry["file"] = Path(job.entry.file).name
         rest = {each.name: getattr(job, each.name) for each in fields(job)}

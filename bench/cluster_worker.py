@@ -46,8 +46,8 @@ class Parcel:
         Its content (:func:`bench.transport.packed`); None where the worker has it already.
     entry : dict
         Fields of the entry; `file` is the name of the method's file, without folders.
-    content : bytes
-        The method's file; its digest is the entry's `source`.
+    content : bytes or None
+        The method's file, of which the entry's `source` is the digest; None where it has none.
     job : dict
         The other fields of the job.
     """
@@ -55,7 +55,7 @@ class Parcel:
     digest: str
     instance: bytes | None
     entry: dict[str, Any]
-    content: bytes
+    content: bytes | None
     job: dict[str, Any]
 
 
@@ -137,7 +137,7 @@ def _instance(parcel: Parcel) -> Instance | None:
 def _method_file(parcel: Parcel) -> Iterator[Entry]:
     """The entry, with its file, if it has one, in a folder of its own."""
     entry = Entry(**parcel.entry)
-    if entry.file is None:
+    if entry.file is None or parcel.content is None:
         yield entry
         return
     folder = make_folder()
