@@ -1,7 +1,7 @@
-"""Harness, records and comparison; ``bench.load``, ``bench.run`` and ``bench.check`` in Python.
+"""Harness, records and comparison; in Python ``load``, ``run``, ``check``, ``compare``, ``frame``.
 
-These three are imported when they are first used: the process of a run, and ``--help``, import this
-package too and need none of what they need.
+``bench.load`` and the others are imported when they are first used: the process of a run, and
+``--help``, import this package too and need none of what they need.
 """
 
 from __future__ import annotations
@@ -11,11 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from bench.api import check, load, run
+    from bench.comparing import compare
+    from bench.table import frame
 
-__all__ = ["check", "load", "run"]
+__all__ = ["check", "compare", "frame", "load", "run"]
+
+_MODULES = {"compare": "bench.comparing", "frame": "bench.table"}
 
 
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module("bench.api"), name)
+    return getattr(import_module(_MODULES.get(name, "bench.api")), name)

@@ -22,7 +22,7 @@ from problems import files
 
 __all__ = [
     "CLOSED", "FOLDER", "RESULTS", "Claim", "Claims", "Headline", "claimed_proof", "claims_of",
-    "conflicts", "contradicts", "gather", "headline", "load", "refutation", "save",
+    "conflicts", "contradicted", "contradicts", "gather", "headline", "load", "refutation", "save",
 ]  # fmt: skip
 
 RESULTS = Path(__file__).resolve().parent.parent / "results"
@@ -166,12 +166,12 @@ def conflicts(
             best[record.digest] = min(record.objective, best.get(record.digest, record.objective))
     for record in records:
         z = best.get(record.digest)
-        if z is not None and _contradicted(record, z):
+        if z is not None and contradicted(record, z):
             found.setdefault(record.entry, set()).add(record.instance)
     return found
 
 
-def _contradicted(record: Record, z: float) -> bool:
+def contradicted(record: Record, z: float) -> bool:
     """Whether an answer of `z` seconds to its instance shows that a run claimed too much."""
     proof = claimed_proof(record)
     return record.claim == "infeasible" or (proof is not None and contradicts(proof, z))

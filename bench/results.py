@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import math
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from bench import metrics
@@ -29,6 +29,14 @@ def section_of(record: Record) -> str:
     return "throughput, contiguous" if "contiguous" in rules else "throughput, free"
 
 
+def newest(records: Iterable[Record]) -> list[Record]:
+    """Of runs of one entry on one instance under one seed the newest; by digest, entry, seed."""
+    found: dict[tuple[str, str, int], Record] = {}
+    for record in sorted(records, key=lambda r: (r.date, r.key)):
+        found[record.digest, record.entry, record.seed] = record
+    return [found[place] for place in sorted(found)]
+
+
 def frame(records: Iterable[Record], known: Mapping[str, Headline]) -> pd.DataFrame:
     """One row a run, with its metrics; the newest where a run was made twice.
 
@@ -50,10 +58,7 @@ def frame(records: Iterable[Record], known: Mapping[str, Headline]) -> pd.DataFr
     ValueError
         If a bound lies above a checked objective: then one of them is wrong.
     """
-    newest: dict[tuple[str, str, int], Record] = {}
-    for record in sorted(records, key=lambda r: (r.date, r.key)):
-        newest[record.digest, record.entry, record.seed] = record
-    rows = [_row(record, known[record.digest]) for _, record in sorted(newest.items())]
+    rows = [_row(record, known[record.digest]) for record in newest(records)]
     return pd.DataFrame(rows, columns=None if rows else list(_COLUMNS))
 
 
@@ -63,16 +68,34 @@ _COLUMNS = (
 )  # fmt: skip
 
 
-def _row(record: Record, known: Headline) -> dict[str, Any]:
+def measured(record: Record, known: Headline) -> dict[str, float]:
+    """The metrics of one run: `objective`, gaps, `integral` and `time_s` as in :func:`frame`.
+
+    Raises
+    ------
+    ValueError
+        If the bound lies above the checked objective.
+    """
     z = record.objective if record.check == "ok" else None
     limit = record.time_limit_s
     try:
         gap = metrics.gap_to_bound(z, known.bound)
     except ValueError as error:
         raise ValueError(f"{record.instance}: {error} of {record.entry}") from None
-    trace = [(t, value) for t, value in record.trace if z is not None]
+    trace: Sequence[tuple[float, float]] = record.trace if z is not None else ()
     if z is not None and not trace:
         trace = [(min(record.wall_s, limit), z)]
+    return {
+        "objective": math.nan if z is None else z,
+        "gap_bound": gap,
+        "gap_best": metrics.quality_gap(z, known.objective),
+        "primal_gap": metrics.primal_gap(z, known.objective),
+        "integral": metrics.primal_integral(trace, known.objective, limit) / limit,
+        "time_s": limit if z is None else record.wall_s,
+    }
+
+
+def _row(record: Record, known: Headline) -> dict[str, Any]:
     return {
         "section": section_of(record),
         "problem": record.problem,
@@ -83,12 +106,7 @@ def _row(record: Record, known: Headline) -> dict[str, Any]:
         "seed": record.seed,
         "termination": record.termination,
         "check": record.check,
-        "objective": np.nan if z is None else z,
-        "gap_bound": gap,
-        "gap_best": metrics.quality_gap(z, known.objective),
-        "primal_gap": metrics.primal_gap(z, known.objective),
-        "integral": metrics.primal_integral(trace, known.objective, limit) / limit,
-        "time_s": limit if z is None else record.wall_s,
+        **measured(record, known),
         "reason": reason(record),
     }
 

@@ -31,12 +31,16 @@ class Comparison:
         Instances where the first is better, alike within :data:`TIE`, worse.
     p : float or None
         Two-sided signed-rank test; None under :data:`MINIMUM` instances or without a difference.
+    effect : float
+        Rank-biserial correlation of the pairs, in [-1, 1] (Kerby 2014): below 0 the first is
+        better, above 0 the second; 0 without a difference.
     """
 
     wins: int
     ties: int
     losses: int
     p: float | None
+    effect: float = 0.0
 
 
 def compare(a: Sequence[float] | np.ndarray, b: Sequence[float] | np.ndarray) -> Comparison:
@@ -52,22 +56,30 @@ def compare(a: Sequence[float] | np.ndarray, b: Sequence[float] | np.ndarray) ->
     first, second = np.asarray(a, float), np.asarray(b, float)
     if first.shape != second.shape or first.ndim != 1:
         raise ValueError(f"costs of shapes {first.shape} and {second.shape}")
-    difference = np.array([_relative(x, y) for x, y in zip(first, second, strict=True)])
+    difference = np.array([relative(x, y) for x, y in zip(first, second, strict=True)])
     difference[np.abs(difference) <= TIE] = 0.0
     wins, losses = int((difference < 0).sum()), int((difference > 0).sum())
     ties = len(difference) - wins - losses
     p = None
     if len(difference) >= MINIMUM and wins + losses:
         p = float(stats.wilcoxon(difference, zero_method=ZERO_RULE).pvalue)
-    return Comparison(wins, ties, losses, p)
+    return Comparison(wins, ties, losses, p, _biserial(difference[difference != 0]))
 
 
-def _relative(x: float, y: float) -> float:
+def relative(x: float, y: float) -> float:
+    """(x - y) / max(|x|, |y|), in [-1, 1] for costs; an infinite one makes it -1 or 1."""
     if x == y:
         return 0.0
     if math.isinf(x) or math.isinf(y):
         return 1.0 if x > y else -1.0
     return (x - y) / max(abs(x), abs(y))
+
+
+def _biserial(difference: np.ndarray) -> float:
+    if not difference.size:
+        return 0.0
+    rank = stats.rankdata(np.abs(difference))
+    return float((rank * np.sign(difference)).sum() / rank.sum())
 
 
 def holm(p: Sequence[float]) -> list[float]:

@@ -1,4 +1,4 @@
-"""``placebench export``: instances and answers in the formats of others."""
+"""``placebench export``: instances, answers and records in the formats of others."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import typer
 
 from bench.cli import UsageError
 from bench.cli.exporting_models import lp, mps, proto
+from bench.cli.exporting_records import records
 
 if TYPE_CHECKING:
     from problems.answer import Answer
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(
     name="export",
-    help="Write instances and answers in other formats.",
+    help="Write instances, answers and records in other formats.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
@@ -28,6 +29,7 @@ app = typer.Typer(
 app.command("mps")(mps)
 app.command("lp")(lp)
 app.command("proto")(proto)
+app.command("records")(records)
 Chosen = Annotated[
     str, typer.Argument(metavar="INSTANCE", help="Instance id or the path of a bundle.")
 ]

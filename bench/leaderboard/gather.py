@@ -46,6 +46,11 @@ class Source:
     faults: Sequence[str] = ()
     remarks: Sequence[str] = ()
 
+    @property
+    def environments(self) -> dict[str, dict[str, Any]]:
+        """Descriptions of the machines on file, by digest."""
+        return _environments_on_file(self.store)[0]
+
 
 @dataclass(frozen=True)
 class Known:

@@ -32,6 +32,14 @@ def test_compare_gives_the_signed_rank_test():
     assert stats.compare(a, b).p == pytest.approx(2 / 2**6)
 
 
+def test_the_effect_says_who_is_better():
+    assert stats.compare([1.0] * 6, [2.0] * 6).effect == -1.0
+    assert stats.compare([2.0] * 6, [1.0] * 6).effect == 1.0
+    assert stats.compare([1.0] * 6, [1.0] * 6).effect == 0.0
+    # Ranks 1 and 2 against one of 3.
+    assert stats.compare([1.0, 1.0, 4.0], [1.1, 1.2, 2.0]).effect == pytest.approx(0.0)
+
+
 def test_no_verdict_under_six_instances_or_without_a_difference():
     assert stats.compare([1.0] * 5, [2.0] * 5).p is None
     assert stats.compare([1.0] * 8, [1.0] * 8).p is None
