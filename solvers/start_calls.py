@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import networkx as nx
 import numpy as np
 from numba import njit
 
@@ -87,6 +86,8 @@ def mappings(instance: Instance) -> Iterator[np.ndarray]:
 
 def _sequence(instance: Instance) -> list[list[int]]:
     """Colocation groups in a topological order; those on a circle in one block."""
+    import networkx as nx  # slow to load, and for calls only: most runs do without
+
     graph: nx.DiGraph[int] = nx.DiGraph()
     graph.add_nodes_from(range(int(instance.group.max()) + 1))
     graph.add_edges_from(instance.group[instance.edges].tolist())

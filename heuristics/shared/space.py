@@ -12,8 +12,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numba import njit
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from problems import latency, ports, throughput
 from problems.instance import Instance
@@ -138,6 +136,10 @@ def _rows(rows: int, pairs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def _ordered_units(group: np.ndarray, pairs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Contract the cycles among groups; number the components topologically."""
+    # Slow to load, and for chains only: most runs do without.
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
     G = int(group.max()) + 1
     matrix = coo_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(G, G))
     count, label = connected_components(matrix, directed=True, connection="strong")
