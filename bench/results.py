@@ -154,8 +154,9 @@ def per_instance(runs: pd.DataFrame) -> pd.DataFrame:
         answered=runs["objective"].notna(),
         invalid=runs["check"] == "invalid",
         failed=runs["termination"].isin(ENDED_BADLY),
+        reason=runs["reason"].replace("", None),
     ).groupby(["section", "digest", "entry"], sort=True)
-    return grouped.agg(
+    averaged = grouped.agg(
         instance=("instance", "first"),
         problem=("problem", "first"),
         family=("family", "first"),
@@ -169,5 +170,6 @@ def per_instance(runs: pd.DataFrame) -> pd.DataFrame:
         primal_gap=("primal_gap", "mean"),
         integral=("integral", "mean"),
         time_s=("time_s", "mean"),
-        reason=("reason", lambda values: next((v for v in values if v), "")),
-    ).reset_index()
+        reason=("reason", "first"),  # of those that there are
+    )
+    return averaged.fillna({"reason": ""}).reset_index()

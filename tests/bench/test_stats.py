@@ -80,6 +80,15 @@ def test_intervals_are_the_same_every_time():
     assert stats.mean_interval(values[:5], families[:5]) is None
 
 
+def test_resampling_draws_within_each_stratum():
+    rows = np.array([[0.0], [1.0], [2.0], [10.0], [11.0], [12.0]])
+    means = stats._resampled_means(rows, ["a"] * 3 + ["b"] * 3, 0, 500)
+    # Three of either family in each: from (3 * 0 + 3 * 10) / 6 to (3 * 2 + 3 * 12) / 6.
+    assert means.shape == (500, 1)
+    assert (means.min(), means.max()) == (5.0, 7.0)
+    assert means.mean() == pytest.approx(6.0, abs=0.1)
+
+
 def test_strata_leave_no_instance_alone():
     found = [list(each) for each in stats.strata(["a", "b", "a", "c", "d", "b"])]
     assert found == [[0, 2], [1, 5], [3, 4]]
