@@ -11,12 +11,14 @@ from heuristics.shared import space as space_
 from heuristics.shared.best import Best
 from heuristics.shared.feasible import baseline
 from heuristics.starts.dispatch import starts
+from heuristics.starts.race_throughput import race
+from problems import ports
 from problems.answer import Answer
 from problems.instance import Instance
 from solvers.method import Context, Range, method
 
 # What starts, and then annealing, may take of the time left, and how many answers it goes out from.
-STARTS, ANNEALING = 0.3, 0.2
+STARTS, ANNEALING, RACE = 0.3, 0.2, 0.3
 FROM = 3
 
 
@@ -30,10 +32,10 @@ def lns(
 ) -> Answer | None:
     """Large neighbourhood search from the best of several constructive answers.
 
-    The starts (`all`, or the best single device) are annealed for some rounds, and the best answer
-    is then improved window by window: most of it keeps its place, the rest is placed anew. It
-    ends after so many `rounds` in vain (0: when time is up). Without a deadline each phase has a
-    fixed effort.
+    The starts (`all`, or the best single device) are annealed for some rounds; under `latency`
+    walks from them race, now and again later. The best answer is then improved window by window:
+    most of it keeps its place, the rest is placed anew. It ends after so many `rounds` in vain (0:
+    when time is up). Without a deadline each phase has a fixed effort.
     """
     best = Best(instance, context)
     space = space_.build(instance)
@@ -45,10 +47,10 @@ def lns(
         found = [] if best.answer is None else [best.answer]
     if best.answer is None:
         return None
-    own = _within(best, ANNEALING)
-    found = found[:FROM]
-    anneal(instance, space, own.context, own, found, rounds=len(found) + 2)
-    improve(instance, space, context, best, rounds)
+    if instance.problem != "latency" or ports.has_ports(instance):
+        own, few = _within(best, ANNEALING), found[:FROM]
+        anneal(instance, space, own.context, own, few, rounds=len(few) + 2)
+    improve(instance, space, context, best, rounds, found)
     return best.answer
 
 

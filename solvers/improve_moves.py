@@ -1,7 +1,9 @@
 """Random moves of a walk over `latency` schedules: which groups go where, which node slides.
 
 Half of the targets are devices of a neighbour; a share of the moves starts from a critical node:
-one whose start, time and tail add up to the makespan.
+one whose start, time and tail add up to the makespan. Runs of consecutive numbers behind a border
+between devices move as one: modules have such numbers, and a border moves by whole modules or not
+at all where only what passes between these is small.
 """
 
 from __future__ import annotations
@@ -95,10 +97,18 @@ def propose(ground, walk, focus):  # type: ignore[no-untyped-def]
                 fits = shift(use, readers, memory, size, shared, weight_ptr, weight, unit[v], k, to)
                 touched[0], target[0] = unit[v], to
                 count = 1
-            elif kind < 0.6:
+            elif kind < 0.5:
                 most = min(2 << _low(stream, levels), len(size))
                 count = _cluster(
                     stream, device, unit, pred_ptr, pred, succ_ptr, succ, walk.reached, v, most,
+                    use, readers, memory, size, shared, weight_ptr, weight,
+                    possible, touched, target, seen, counter, to,
+                )  # fmt: skip
+            elif kind < 0.6:
+                v, to, step = _border(stream, device, v, to, pred_ptr, pred, succ_ptr, succ)
+                length = 1 + rng_.below(stream, 2 << _low(stream, levels))
+                count = _run(
+                    device, unit, v, step, length,
                     use, readers, memory, size, shared, weight_ptr, weight,
                     possible, touched, target, seen, counter, to,
                 )  # fmt: skip
@@ -225,4 +235,48 @@ def _segment(  # type: ignore[no-untyped-def]
             ):  # fmt: skip
                 break
             count += 1
+    return count
+
+
+@njit(**INNER)
+def _border(stream, device, v, to, pred_ptr, pred, succ_ptr, succ):  # type: ignore[no-untyped-def]
+    """A node, a device that it reads from or sends to, and the way from there on.
+
+    That is node v, device `to` and either way where no draw meets such a node.
+    """
+    for _ in range(TRIES):
+        ins = pred_ptr[v + 1] - pred_ptr[v]
+        near = ins + succ_ptr[v + 1] - succ_ptr[v]
+        if near > 0:
+            i = rng_.below(stream, near)
+            w = pred[pred_ptr[v] + i] if i < ins else succ[succ_ptr[v] + i - ins]
+            if device[w] != device[v]:
+                return v, device[w], 1 if i < ins else -1
+        v = rng_.below(stream, len(device))
+    return v, (to if to != device[v] else -1), 1
+
+
+@njit(**INNER)
+def _run(  # type: ignore[no-untyped-def]
+    device, unit, first, step, length,
+    use, readers, memory, size, shared, weight_ptr, weight,
+    possible, touched, target, seen, counter, to,
+):  # fmt: skip
+    """Groups of one device from node `first` on, by numbers: modules have consecutive ones."""
+    k, count = device[first], 0
+    counter[0] += 1
+    u = first
+    for _ in range(length):
+        if u < 0 or u >= len(device) or to < 0:
+            break
+        g = unit[u]
+        if device[u] == k and seen[g] != counter[0]:
+            seen[g] = counter[0]
+            if not _take(
+                use, readers, memory, size, shared, weight_ptr, weight,
+                possible, touched, target, count, g, k, to,
+            ):  # fmt: skip
+                break
+            count += 1
+        u += step
     return count

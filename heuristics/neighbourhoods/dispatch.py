@@ -2,24 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from heuristics.neighbourhoods import calls, latency, throughput
 from heuristics.shared.best import Best
 from heuristics.shared.space import Space
+from problems.answer import Answer
 from problems.instance import Instance
 from solvers.method import Context
 
-IMPROVE = {
-    "throughput": throughput.improve,
-    "latency": latency.improve,
-    "calls": calls.improve,
-}
+IMPROVE = {"throughput": throughput.improve, "calls": calls.improve}
 
 
 def improve(
-    instance: Instance, space: Space, context: Context, best: Best, rounds: int = 0
+    instance: Instance,
+    space: Space,
+    context: Context,
+    best: Best,
+    rounds: int = 0,
+    found: Sequence[Answer] = (),
 ) -> None:
     """Improve `best` until it is done or, if `rounds` are given, for so many rounds in vain.
 
-    Without a deadline the effort is fixed in any case.
+    Without a deadline the effort is fixed in any case. Under `latency` the answers in `found` are
+    starts as well.
     """
-    IMPROVE[instance.problem](instance, space, context, best, rounds)
+    if instance.problem == "latency":
+        latency.improve(instance, space, context, best, rounds, found)
+    else:
+        IMPROVE[instance.problem](instance, space, context, best, rounds)

@@ -1,5 +1,8 @@
 """Large neighbourhoods for `latency`: stretches of the schedule solved by CP-SAT, walks in between.
 
+Races of walks from several starts (:mod:`heuristics.neighbourhoods.latency_race`) come first, and
+again whenever they have had less than their share of the effort: windows do not leave a basin.
+
 Kinds of windows, all around a critical node: a short stretch with everything free; a longer one in
 which a cluster of nodes may change device; one in which two devices exchange nodes. Kinds are drawn
 by success for their effort, and windows grow while CP-SAT is through with them, in deterministic
@@ -10,14 +13,17 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Sequence
 
 import numpy as np
 
 from heuristics.neighbourhoods import latency_window
+from heuristics.neighbourhoods.latency_race import Races, Schedule
 from heuristics.shared import anneal_latency
 from heuristics.shared.best import MARGIN, Best
 from heuristics.shared.space import Space
 from problems import latency
+from problems.answer import Answer
 from problems.instance import Instance
 from solvers import rng as rng_
 from solvers.method import Context
@@ -40,6 +46,8 @@ MOVES, HEATS, LEVELS, COOLING = 60, (1e-4, 1e-3, 3e-4, 3e-3), 64, 0.95
 COLDER, LARGE = 2_000, 5_000
 # Share of moves from critical nodes, by turns; always in large graphs.
 FOCUS = (0.1, 0.5, 0.9)
+# Share of the effort that races have.
+RACES = 0.6
 # Moves that count as a second.
 PACE = 1e5
 # What a kind's score keeps from round to round, and the least share of draws.
@@ -49,17 +57,22 @@ RARE = 10  # times that an offer took before the next one: to judge a huge answe
 
 
 def improve(
-    instance: Instance, space: Space, context: Context, best: Best, rounds: int = 0
+    instance: Instance,
+    space: Space,
+    context: Context,
+    best: Best,
+    rounds: int = 0,
+    found: Sequence[Answer] = (),
 ) -> None:
     """Improve `best` until it is done or, if `rounds` are given, for so many rounds in vain.
 
-    Without a deadline there are :data:`ROUNDS`.
+    Without a deadline there are :data:`ROUNDS`. Races start from the answers in `found` as well.
     """
     if best.answer is None or not best.value > 0.0 or instance.K == 1 or instance.n == 1:
         return
     if best.done():
         return
-    search = _Search(instance, space, context, best)
+    search = _Search(instance, space, context, best, found)
     vain = 0
     if rounds == 0 and context.deadline == math.inf:
         rounds = ROUNDS
@@ -71,7 +84,14 @@ def improve(
 class _Search:
     """The walk holds the best schedule between rounds."""
 
-    def __init__(self, instance: Instance, space: Space, context: Context, best: Best) -> None:
+    def __init__(
+        self,
+        instance: Instance,
+        space: Space,
+        context: Context,
+        best: Best,
+        found: Sequence[Answer],
+    ) -> None:
         self.instance, self.space, self.context, self.best = instance, space, context, best
         self.rng = context.rng
         self.run = anneal_latency.search(space, rng_.seeded(context.rng))
@@ -84,17 +104,22 @@ class _Search:
         self.heat = min(1.0, (COLDER / instance.n) ** 2)
         self.walks = 0
         self.offered, self.due, self.cost = math.inf, 0.0, 0.0
+        self.spent, self.raced = 0.0, 0.0  # effort, in all and of races
         self._begin()
+        starts = [] if space.contended else [self._schedule(each) for each in found]
+        self.races = Races(instance.n, context.time_left(), starts or [self._schedule(best.answer)])
 
-    def _begin(self) -> None:
-        """Stand where the best answer does."""
-        answer = self.best.answer
+    def _schedule(self, answer: Answer | None) -> Schedule:
         assert answer is not None
         if answer.order is None:
             answer = latency.dispatch(self.instance, answer.device)
         sequence = latency.sequence_of(self.instance, answer)
         assert sequence is not None
-        anneal_latency.restart(self.space, self.run, answer.device, sequence)
+        return answer.device, sequence
+
+    def _begin(self) -> None:
+        """Stand where the best answer does."""
+        anneal_latency.restart(self.space, self.run, *self._schedule(self.best.answer))
         self.offered = min(self.offered, float(self.run.value[1]))
 
     def _settle(self) -> None:
@@ -127,11 +152,14 @@ class _Search:
 
     def round(self) -> bool:
         """Try once; whether that brought a better schedule."""
+        if not self.space.contended and self.raced <= RACES * self.spent:
+            return self._race()
         share = self.score / self.score.sum()
         share = np.where(self.open, np.maximum(share, SHARE), 0.0)
         kind = int(self.rng.choice(len(KINDS), p=share / share.sum()))
         known = float(self.run.value[1])
         effort = self._walk() if KINDS[kind] == "walk" else self._window(kind)
+        self.spent += effort
         gain = (known - float(self.run.value[1])) / known
         reward = math.sqrt(max(gain, 0.0)) / max(effort, 0.02)
         self.score[kind] = MEMORY * self.score[kind] + (1 - MEMORY) * reward
@@ -143,21 +171,44 @@ class _Search:
         known = run.value[1]
         hot = self.heat * HEATS[self.walks % len(HEATS)] * known
         focus = FOCUS[self.walks % 2] if self.instance.n <= LARGE else FOCUS[2]
-        step = max(1, self.moves // LEVELS)
         self.walks += 1
-        at, piece, made = 0, 1, self.moves
-        while at < made and not self.late():
-            piece = min(piece, made - at)
-            begin = time.monotonic()
-            anneal_latency.anneal(self.space, run, at, piece, hot, COOLING, step, focus)
-            self._offer()
-            taken = time.monotonic() - begin
-            at += piece
-            piece = max(1, min(4 * piece, int(piece * PATIENCE / max(taken, 1e-7))))
+        made = self.moves
+        self._anneal(made, hot, COOLING, LEVELS, focus)
         if run.value[1] == known:
             self.moves = min(self.moves * 3 // 2, 30 * self.first)
         self._settle()
         return made / PACE
+
+    def _anneal(self, moves: int, hot: float, cooling: float, levels: int, focus: float) -> None:
+        """Make the moves of a walk in pieces between looks at the clock."""
+        step, at, piece = max(1, moves // levels), 0, 1
+        while at < moves and not self.late():
+            piece = min(piece, moves - at)
+            begin = time.monotonic()
+            anneal_latency.anneal(self.space, self.run, at, piece, hot, cooling, step, focus)
+            self._offer()
+            taken = time.monotonic() - begin
+            at += piece
+            piece = max(1, min(4 * piece, int(piece * PATIENCE / max(taken, 1e-7))))
+
+    def _race(self) -> bool:
+        """Run a race and stand where the best answer is."""
+        run, known = self.run, self.best.value
+        focus = FOCUS[0] if self.instance.n <= LARGE else FOCUS[2]
+
+        def go(start: Schedule, moves: int, hot: float, cold: float) -> tuple[float, Schedule]:
+            anneal_latency.restart(self.space, run, *start)
+            cooling = (cold / hot) ** (1 / LEVELS)
+            self._anneal(moves, self.heat * hot * run.value[1], cooling, LEVELS, focus)
+            self._offer(last=True)
+            return float(run.value[1]), (run.best_device.copy(), run.best_sequence.copy())
+
+        best = self._schedule(self.best.answer)
+        effort = self.races.race(best, go, self.late) / PACE
+        self.spent += effort
+        self.raced += effort
+        self._begin()
+        return self.best.value < known
 
     def _window(self, kind: int) -> float:
         n, walk = self.instance.n, self.run.walk
