@@ -48,20 +48,37 @@ def destructive(instance: Instance, seconds: float) -> tuple[float, str]:
     low = max(each(instance).value for each in bounds)
     if low <= 0:
         return 0.0, "every node can run in no time"
+    return refute(instance, low, end, None)
+
+
+def refute(instance: Instance, low: float, end: float, known: State | None) -> tuple[float, str]:
+    """The largest bound by the three stages, in seconds, and why it holds.
+
+    Parameters
+    ----------
+    low : float
+        A bound in seconds, above 0.
+    end : float
+        Moment of ``time.monotonic()`` to stop at.
+    known : State or None
+        What holds in every schedule: where propagation begins.
+    """
     case = case_of(instance)
     stage = "propagation"
     most = _most(instance)
-    reached = _largest(low, end, lambda u: _refuted(propagate(case, u, end=end) is None, u), most)
+    reached = _largest(
+        low, end, lambda u: _refuted(propagate(case, u, known, end=end) is None, u), most
+    )
     if reached >= most:
         return reached, "no answer exists: longer than everything one after another"
     # A proof of min(U, value) is worth little when U is far above what is proved.
     if size(instance) <= joint_lp.LARGEST:
         half = time.monotonic() + (end - time.monotonic()) / 2
         plain = joint_lp.joint_lp(instance, half - time.monotonic()).value
-        better = _largest(max(reached, plain), half, lambda u: _by_lp(case, u, low, half))
+        better = _largest(max(reached, plain), half, lambda u: _by_lp(case, u, low, half, known))
         if better > reached:
             reached, stage = better, "the joint LP over what propagation leaves"
-    better = _largest(reached, end, lambda u: _refuted(_shaved(case, u, end) is None, u))
+    better = _largest(reached, end, lambda u: _refuted(_shaved(case, u, end, known) is None, u))
     if better > reached:
         reached, stage = better, "shaving"
     return round_down(reached, instance.n), f"no schedule is shorter, by {stage}"
@@ -100,9 +117,9 @@ def _largest(
     return low
 
 
-def _by_lp(case: Case, limit: float, unit: float, end: float) -> float:
+def _by_lp(case: Case, limit: float, unit: float, end: float, known: State | None) -> float:
     """min(limit, what the joint LP proves of schedules within it)."""
-    left = propagate(case, limit, end=end)
+    left = propagate(case, limit, known, end=end)
     if left is None:
         return limit
     best = 0.0
@@ -113,9 +130,9 @@ def _by_lp(case: Case, limit: float, unit: float, end: float) -> float:
     return best
 
 
-def _shaved(case: Case, limit: float, end: float) -> State | None:
+def _shaved(case: Case, limit: float, end: float, known: State | None) -> State | None:
     """What shaving leaves under a limit; None on a contradiction."""
-    left = propagate(case, limit, end=end)
+    left = propagate(case, limit, known, end=end)
     changed = True
     while changed and left is not None:
         changed = False

@@ -22,6 +22,7 @@ from problems.bounds import (
     node_cut,
     series,
     set_partition,
+    spans,
 )
 from problems.bounds.registry import REGISTRY, SECONDS, Bound, Effort
 from problems.instance import Instance
@@ -43,6 +44,7 @@ __all__ = [
     "node_cut",
     "series",
     "set_partition",
+    "spans",
     "theoretical",
 ]
 
