@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from bench import environment
+from bench import environment, machine
 from bench.entries import Entry
 from bench.job import Job, StoppedError, run_one
 from bench.leftovers import make_folder, remove_stale
@@ -82,7 +82,7 @@ def identify() -> dict[str, Any]:
         "python": environment.python_version(),
         "host": f"{socket.gethostname()} {_boot()}",
         "cores": sorted(os.sched_getaffinity(0)),
-        "quota": environment.cpu_quota(),
+        "quota": machine.cpu_quota(),
     }
 
 

@@ -10,7 +10,6 @@ import subprocess
 import sys
 import time
 import tomllib
-from contextlib import suppress
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -53,49 +52,6 @@ def sources() -> str:
     return state.hexdigest()
 
 
-def cpu_quota() -> float | None:
-    """Cores that the control groups of this process may use at a time; None without a limit."""
-    quotas = []
-    for folder in _cgroups():
-        with suppress(OSError, ValueError):
-            limit, period = (folder / "cpu.max").read_text().split()
-            if limit != "max":
-                quotas.append(int(limit) / int(period))
-    return min(quotas, default=None)
-
-
-def memory_limit() -> int | None:
-    """Bytes that the control groups of this process may use together; None without a limit."""
-    limits = []
-    for folder in _cgroups():
-        with suppress(OSError, ValueError):
-            limits.append(int((folder / "memory.max").read_text()))
-    return min(limits, default=None)
-
-
-def cgroup() -> Path | None:
-    """Folder of this process's control group (version 2); None where there is none."""
-    return next(iter(_cgroups()), None)
-
-
-def _cgroups() -> list[Path]:
-    """The control group (version 2) of this process and those above it."""
-    try:
-        lines = Path("/proc/self/cgroup").read_text().splitlines()
-    except OSError:
-        return []
-    root = Path("/sys/fs/cgroup")
-    if not (root / "cgroup.controllers").exists():
-        return []
-    for line in lines:
-        if line.startswith("0::"):
-            folder = root / line[3:].lstrip("/")
-            # In a container the path may be that of the host, of which only the end is mounted.
-            folder = folder if folder.is_dir() else root
-            return [folder, *(each for each in folder.parents if root in (each, *each.parents))]
-    return []
-
-
 _CHANGED = ("status", "--porcelain", "--untracked-files=no")
 
 
@@ -131,7 +87,7 @@ def calibrate() -> dict[str, float]:
     times: list[float] = []
     for _ in range(CALIBRATION_REPEATS):
         began = time.perf_counter()
-        _fixed_work()
+        fixed_work()
         times.append(time.perf_counter() - began)
     return {
         "min_s": min(times),
@@ -149,7 +105,8 @@ def after(name: str, calibration: dict[str, float]) -> dict[str, Any]:
     }
 
 
-def _fixed_work() -> int:
+def fixed_work() -> int:
+    """Compute something that takes the same work each time, some 20 ms."""
     state = 1
     for _ in range(_CALIBRATION_STEPS):
         state = (state * 1103515245 + 12345) & 0x7FFFFFFF
