@@ -89,7 +89,10 @@ def compare(
         if wanted is not None:
             kept = [record for record in source.records if record.digest in wanted]
             source = replace(source, records=kept)
-        return gather.rechecked(source, find) if check else source
+        checked = gather.rechecked(source, find) if check else source
+        if source.records and not checked.records:
+            raise CompareError(f"{source.name}: no record there holds: {checked.faults[-1]}")
+        return checked
 
     texts, sources = _places([first, second, *others], Path(store), chosen)
     default = None

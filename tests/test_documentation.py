@@ -15,7 +15,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 DOCUMENTS = (
     "README.md", "CONTRIBUTING.md", "problems/README.md", "problems/formats/README.md",
-    "solvers/README.md",
+    "solvers/README.md", "bench/README.md",
 )  # fmt: skip
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\((?!https?:)([^)#]+)")

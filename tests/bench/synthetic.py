@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from typing import Any
 
 from bench.records import Record, key_of
@@ -77,3 +78,25 @@ def bounds(instances: int = 8) -> dict[str, float]:
         for problem in "tl"
         for i in range(instances)
     }
+
+
+def many(instances: int, entries: int, seeds: int) -> list[Record]:
+    """Good records with traces, every entry on every instance under every seed."""
+    draw = random.Random(1)
+    found = []
+    for i in range(instances):
+        problem = ("throughput", "latency")[i % 2]
+        where = {
+            "instance": f"family{i % 40}-net{i}:block/cpu-2gpus-gbit/{problem}",
+            "digest": f"{i:x}".rjust(64, "0"),
+            "problem": problem,
+            "family": f"family{i % 40}",
+        }
+        for entry in range(entries):
+            for seed in range(seeds):
+                z = 1 + draw.random()
+                trace = [(0.1 * k, z + 1 - 0.1 * k) for k in range(10)] + [(1.0, z)]
+                found.append(
+                    record(**where, entry=f"entry{entry}", seed=seed, objective=z, trace=trace)
+                )
+    return found
