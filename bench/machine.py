@@ -103,11 +103,12 @@ def noise(seconds: float | None = None) -> dict[str, Any]:
     Returns
     -------
     dict
-        `spread` (median over fastest, less 1), `worst` (slowest likewise), `steal` (share of the
-        time that the hypervisor gave to others; None where it does not say), `load` (processes
+        `spread` (median over fastest, less 1), `worst` (slowest likewise), `waited` (share of the
+        time that this process waited for a core), `steal` (share that the hypervisor gave to
+        others; None where it does not say), `load` (processes
         that want to run, a minute's mean, without this one), `repeats`, `verdict`.
     """
-    before = psutil.cpu_times()
+    before, cpu, start = psutil.cpu_times(), time.process_time(), time.monotonic()
     end = time.monotonic() + (NOISE_S if seconds is None else seconds)
     times: list[float] = []
     while len(times) < 3 or time.monotonic() < end:
@@ -115,6 +116,7 @@ def noise(seconds: float | None = None) -> dict[str, Any]:
         environment.fixed_work()
         times.append(time.perf_counter() - began)
     after = psutil.cpu_times()
+    waited = max(0.0, 1 - (time.process_time() - cpu) / max(time.monotonic() - start, 1e-9))
     passed = sum(after) - sum(before)
     spread = statistics.median(times) / min(times) - 1
     taken = getattr(after, "steal", None)
@@ -122,19 +124,21 @@ def noise(seconds: float | None = None) -> dict[str, Any]:
     return {
         "spread": spread,
         "worst": max(times) / min(times) - 1,
+        "waited": waited,
         "steal": steal,
         "load": os.getloadavg()[0],
         "repeats": len(times),
-        "verdict": verdict(spread, steal or 0.0),
+        "verdict": verdict(spread, waited, steal or 0.0),
     }
 
 
-def verdict(spread: float, steal: float) -> str:
-    """What a spread of times means for a comparison, in words."""
-    percent = f"{100 * max(spread, steal):.0f} %"
-    if max(spread, steal) < QUIET:
+def verdict(*shares: float) -> str:
+    """What it means for a comparison that times differ by such shares, in words."""
+    worst = max(shares)
+    percent = f"{100 * worst:.0f} %"
+    if worst < QUIET:
         return "quiet: times repeat within 3 %"
-    if max(spread, steal) < UNEVEN:
+    if worst < UNEVEN:
         return f"uneven: times that differ by less than {percent} may be the same"
     return (
         f"noisy: times differ by {percent} on their own; end other work or use fewer jobs,"

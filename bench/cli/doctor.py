@@ -108,7 +108,7 @@ def _machine(
         ["memory", "", machine.memory_text()],
         ["control groups", "", groups],
         ["clock", "", f"{1e9 * clock['resolution_s']:g} ns; a sleep ends {late} late"],
-        ["compiled code", _state(readable), kept if readable else f"read-only: {kept}"],
+        ["compile cache", _state(readable), kept if readable else f"read-only: {kept}"],
     ]
 
 
@@ -116,14 +116,16 @@ def _noise(found: dict[str, Any]) -> str:
     steal = "" if found["steal"] is None else f", {100 * found['steal']:.0f} % stolen"
     return (
         f"{found['verdict']} ({found['repeats']} repeats: median {100 * found['spread']:.1f} %,"
-        f" slowest {100 * found['worst']:.0f} % over the fastest{steal}, load {found['load']:.1f})"
+        f" slowest {100 * found['worst']:.0f} % over the fastest; {100 * found['waited']:.0f} % of"
+        f" the time waiting for a core{steal}; load {found['load']:.1f})"
     )
 
 
 def _packages() -> dict[str, str]:
     """Versions of what the suite needs or can use, as far as it is installed."""
     try:
-        wanted = importlib.metadata.requires("placebench") or []
+        stated = importlib.metadata.requires("placebench") or []
+        wanted = [text for text in stated if "extra == 'dev'" not in text.replace('"', "'")]
     except importlib.metadata.PackageNotFoundError:  # run from a checkout
         wanted = list(environment.PACKAGES)
     names = [machine.requirement(text) for text in wanted]
