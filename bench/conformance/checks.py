@@ -11,7 +11,7 @@ from bench.records import Record
 from bench.supervise import soft_limit
 
 TOLERANCE = 1e-9
-CHANGED = ("the method changed the instance", "read-only")
+CHANGED = ("the method changed the instance", "read-only", "WRITEABLE")
 Finding = tuple[Trial, str | None]
 """A trial that was checked, and what is wrong with it; None where nothing is."""
 Check = Callable[[Sequence[Trial]], Iterator[Finding]]
