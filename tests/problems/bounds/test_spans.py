@@ -66,3 +66,15 @@ def test_no_schedule_is_ahead_of_heads_and_tails(seed):
     assert (steps.head[at] <= begin * (1 + 1e-9)).all()
     assert (begin + case.time[at] + steps.tail[at] <= best * (1 + 1e-9)).all()
     assert steps.asked > 0
+
+
+def test_what_holds_for_two_devices_holds_for_alike_ones():
+    steps = steps_of(aside(1.5))
+    for devices in ((0, 1), (0, 1), (0, 0)):  # the first time for any devices
+        steps.ask((0, devices[0]), (3, devices[1]), 5.0, np.inf)
+    np.testing.assert_allclose(steps.parts[0, 3].least, [[4, 3.5], [3.5, 4]], rtol=1e-5)
+    steps = steps_of(aside(1.5))
+    for _ in range(2):
+        steps.ask((0, 0), (3, 0), 5.0, np.inf)
+    np.testing.assert_allclose(np.diag(steps.parts[0, 3].least), 4, rtol=1e-5)
+    assert steps.parts[0, 3].least[0, 1] < 3.6
