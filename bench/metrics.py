@@ -97,10 +97,28 @@ def shifted_geometric_mean(values: Sequence[float] | np.ndarray, shift: float) -
     return float(math.exp(np.log(array + shift).mean()) - shift)
 
 
+def time_to_target(
+    trace: Iterable[tuple[float, float]], target: float | None, tolerance: float = 1e-6
+) -> float | None:
+    """Seconds until the objective was within `tolerance` (relative) of a target; None if never.
+
+    "Solved" in the sense of :func:`penalized_average`, where the target is the best known answer.
+
+    Parameters
+    ----------
+    trace : iterable of (seconds, objective)
+        Incumbents in the order of time.
+    """
+    if target is None:
+        return None
+    return next((t for t, z in trace if z <= target * (1 + tolerance)), None)
+
+
 def penalized_average(times: Sequence[float | None], limit: float, k: int = 2) -> float:
     """PAR-k: mean time in seconds where a run that did not solve (None) counts k times the limit.
 
-    What "solved" means is the caller's to state.
+    What "solved" means is the caller's to state: :func:`time_to_target` says it of an answer,
+    the seconds of a run that proved optimality would say it of a proof.
     """
     if not times:
         return math.nan
@@ -126,9 +144,15 @@ def performance_profile(costs: np.ndarray) -> list[tuple[np.ndarray, np.ndarray]
     Parameters
     ----------
     costs : float array, shape (instances, entries)
-        Positive; inf where there is no answer.
+        Not negative; inf where there is no answer.
+
+    Returns
+    -------
+    list of (x, share)
+        As :func:`profile`, in the order of the entries; instances that nobody answered count in
+        the denominator.
     """
     best = costs.min(axis=1, keepdims=True)
-    with np.errstate(invalid="ignore"):
-        ratio = np.where(np.isfinite(costs), costs / best, np.inf)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        ratio = np.where(np.isfinite(costs), np.where(costs == best, 1.0, costs / best), np.inf)
     return [profile(ratio[:, j]) for j in range(costs.shape[1])]

@@ -58,9 +58,10 @@ function draw(plot) {
     font: { color: colour("--ink"), family: "system-ui, sans-serif", size: 13 },
     margin: { l: 50, r: 10, t: 30, b: 45 }, hovermode: "closest",
     legend: narrow ? { orientation: "h", y: -0.25 } : { x: 1.02, y: 1 },
-    xaxis: { ...axis, type: "log", range: [Math.log10(SMALLEST), which === "best" ? 1 : 0.02],
+    xaxis: { ...axis, type: "log", range: [Math.log10(SMALLEST), which === "bound" ? 0.02 : 1],
       tickvals: [1e-4, 1e-3, 1e-2, 0.1, 1, 10], ticktext: ["≤0.01%", "0.1%", "1%", "10%", "100%", "1000%"],
-      title: { text: which === "best" ? "gap to the best known answer" : "gap to the lower bound" } },
+      title: { text: { best: "gap to the best known answer", bound: "gap to the lower bound",
+        ratio: "objective over that of the best entry, less 1" }[which] } },
     yaxis: { ...axis, range: [0, 1.03], tickformat: ".0%" },
   }, { responsive: true, displaylogo: false, toImageButtonOptions: { format: "svg" } });
 }

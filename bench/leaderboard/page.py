@@ -53,8 +53,12 @@ def _script_safe(value: Any) -> str:
 
 
 def _curves(section: Section) -> list[dict[str, Any]]:
-    """ECDF of both gaps of every entry; the denominator is all instances of the section."""
+    """ECDF of both gaps, and of z / z of the best entry less 1 (Dolan and More), of every entry.
+
+    The denominator is all instances of the section.
+    """
     found = []
+    ratios = metrics.performance_profile(_objectives(section))
     for i, standing in enumerate(section.standings):
         cells = [row.cells[standing.entry] for row in section.rows]
         best = [c.gap_best if c is not None else np.inf for c in cells]
@@ -66,9 +70,22 @@ def _curves(section: Section) -> list[dict[str, Any]]:
                 "dash": DASHES[i // len(COLOURS) % len(DASHES)],
                 "best": [each.tolist() for each in metrics.profile(best)],
                 "bound": [each.tolist() for each in metrics.profile(bound)],
+                "ratio": [(ratios[i][0] - 1).tolist(), ratios[i][1].tolist()],
             }
         )
     return found
+
+
+def _objectives(section: Section) -> np.ndarray:
+    """Instances x entries in the order of the standings; inf unless every run answered."""
+    cells = [[row.cells[s.entry] for s in section.standings] for row in section.rows]
+    return np.array(
+        [
+            [np.inf if c is None or c.answered < c.runs else c.objective for c in row]
+            for row in cells
+        ],
+        float,
+    )
 
 
 def _machine(environment: Any) -> list[tuple[str, str]]:

@@ -65,6 +65,16 @@ def test_penalized_average():
     assert math.isnan(metrics.penalized_average([], 60))
 
 
+def test_solved_is_the_first_incumbent_within_the_tolerance_of_the_target():
+    trace = [(2.0, 200.0), (5.0, 100.00005), (9.0, 100.0)]
+    assert metrics.time_to_target(trace, 100.0) == 5.0
+    assert metrics.time_to_target(trace, 100.0, 0.0) == 9.0
+    assert metrics.time_to_target(trace, 99.0) is None
+    assert metrics.time_to_target(trace, None) is None
+    times = [metrics.time_to_target(trace, best) for best in (100.0, 99.0)]
+    assert metrics.penalized_average(times, 60, 10) == (5 + 600) / 2
+
+
 def test_profile_counts_missing_answers_in_the_denominator():
     x, share = metrics.profile([0.0, 0.1, 0.1, math.inf])
     np.testing.assert_array_equal(x, [0.0, 0.1])
@@ -77,3 +87,11 @@ def test_performance_profile():
     np.testing.assert_array_equal(x, [1.0, 2.0])
     np.testing.assert_allclose(share, [2 / 3, 1.0])
     np.testing.assert_allclose(other, [1 / 3, 2 / 3])
+
+
+def test_performance_profile_of_nothing_to_do_and_of_no_answer():
+    costs = np.array([[0.0, 0.0], [0.0, 1.0], [math.inf, math.inf]])
+    (x, share), (_, other) = metrics.performance_profile(costs)
+    np.testing.assert_array_equal(x, [1.0])
+    np.testing.assert_allclose(share, [2 / 3])  # of three, whoever answered
+    np.testing.assert_allclose(other, [1 / 3])

@@ -69,6 +69,18 @@ def test_the_page_needs_no_network(board):
     assert set(re.findall(r'href="([^"#][^"]*)"', plain)) == {"data:,"}
 
 
+def test_profiles_count_all_instances_and_the_ratio_is_to_the_best_entry(board):
+    curves = {each["name"]: each for each in page._curves(board.sections[1])}
+    # 8 instances: greedy answers 5, each at 1.5 times the best.
+    for which in ("best", "ratio"):
+        x, share = curves["greedy"][which]
+        assert x == pytest.approx([0.5] * len(x))
+        assert share[-1] == 5 / 8
+        assert curves["single"][which][1][-1] == 1.0
+    assert curves["annealing[restarts=4]"]["ratio"] == [[0.0], [1.0]]
+    assert 'value="ratio"' in page.render(board)
+
+
 def test_the_page_escapes_names_and_is_the_same_every_time(board):
     html = page.render(board)
     assert "</script><b>" not in html
