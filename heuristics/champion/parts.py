@@ -5,15 +5,20 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+import numpy as np
+
 from heuristics.annealing import anneal
 from heuristics.champion import bounds
 from heuristics.champion.plan import KINDS
 from heuristics.greedy import construct
 from heuristics.neighbourhoods.dispatch import improve
+from heuristics.orders import runs
 from heuristics.shared.best import Best
 from heuristics.shared.feasible import baseline
 from heuristics.shared.space import Space
 from heuristics.starts.dispatch import starts
+from heuristics.starts.multilevel_throughput import cycles
+from heuristics.starts.race_throughput import race
 from problems import ports
 from problems.answer import Answer
 from problems.bounds.registry import REGISTRY
@@ -92,6 +97,22 @@ def _starts(task: Task) -> None:
     task.found[:] = starts(task.instance, task.space, task.context, task.best)
 
 
+def _runs(task: Task) -> None:
+    refusal = runs.refuses(task.instance)
+    if refusal is None and runs.cut(task.instance, np.arange(task.instance.n), task.best):
+        task.context.claim("optimal", task.best.value, "all cuts of the order of nodes")
+
+
+def _race(task: Task) -> None:
+    if task.best.answer is not None:
+        race(task.instance, task.space, task.context, task.best)
+
+
+def _multilevel(task: Task) -> None:
+    if task.best.answer is not None:
+        cycles(task.instance, task.space, task.context, task.best)
+
+
 def _annealing(task: Task) -> None:
     if task.best.answer is not None:
         found = task.found[:STARTS] or [task.best.answer]
@@ -103,7 +124,7 @@ def _annealing(task: Task) -> None:
 
 def _lns(task: Task) -> None:
     if task.best.answer is not None:
-        improve(task.instance, task.space, task.context, task.best)
+        improve(task.instance, task.space, task.context, task.best, found=task.found)
 
 
 def _exact(name: str) -> Part:
@@ -130,7 +151,10 @@ PARTS: dict[str, Part] = {
     "single": _single,
     "greedy": _greedy,
     "starts": _starts,
+    "race": _race,
+    "multilevel": _multilevel,
     "annealing": _annealing,
     "lns": _lns,
     **{name: _exact(name) for name, kind in KINDS.items() if kind == "exact"},
+    "runs": _runs,
 }

@@ -21,8 +21,11 @@ KINDS: dict[str, Kind] = {
     "bounds": "bound",
     "greedy": "heuristic",
     "starts": "heuristic",
+    "race": "heuristic",
+    "multilevel": "heuristic",
     "annealing": "heuristic",
     "lns": "heuristic",
+    "runs": "exact",
     "dp": "exact",
     "stages": "exact",
     "prefix@highs": "exact",
@@ -98,18 +101,23 @@ PLANS = (
         ("bounds", 0.1), ("greedy", 0.2), ("annealing", 0.4), ("lns", 1.0),
     )),
     Row("throughput", 1_000, ANY, (
-        ("bounds", 0.1), ("greedy", 0.1), ("starts", 0.1), ("annealing", 0.1), ("lns", 0.25),
-        ("assign@highs", 0.8), ("lns", 1.0),
+        ("bounds", 0.1), ("greedy", 0.1), ("starts", 0.1), ("annealing", 0.05), ("race", 0.2),
+        ("lns", 0.15), ("assign@highs", 0.8), ("lns", 1.0),
     )),
     Row("throughput", 10_000, 30.0, (
-        ("bounds", 0.1), ("greedy", 0.1), ("starts", 0.15), ("annealing", 0.1), ("lns", 1.0),
+        ("bounds", 0.1), ("greedy", 0.1), ("starts", 0.15), ("annealing", 0.1), ("race", 0.4),
+        ("lns", 1.0),
     )),
     Row("throughput", 10_000, ANY, (
-        ("bounds", 0.1), ("greedy", 0.1), ("starts", 0.15), ("annealing", 0.1), ("lns", 0.6),
-        ("assign@highs", 0.6), ("lns", 1.0),
+        ("bounds", 0.1), ("greedy", 0.1), ("starts", 0.15), ("annealing", 0.1), ("race", 0.3),
+        ("lns", 0.6), ("assign@highs", 0.6), ("lns", 1.0),
+    )),
+    Row("throughput", 50_000, ANY, (
+        ("bounds", 0.1), ("greedy", 0.2), ("starts", 0.3), ("annealing", 0.2), ("race", 0.3),
+        ("lns", 1.0),
     )),
     Row("throughput", ANY, ANY, (
-        ("bounds", 0.1), ("greedy", 0.2), ("starts", 0.3), ("annealing", 0.4), ("lns", 1.0),
+        ("bounds", 0.1), ("greedy", 0.4), ("multilevel", 0.8), ("lns", 1.0),
     )),
     # Schedules of more than some dozens of nodes are not proved in any time.
     Row("latency", TINY, ANY, (
@@ -121,8 +129,9 @@ PLANS = (
         ("bounds", 0.1), ("greedy", 0.2), ("starts", 0.2), ("annealing", 0.1), ("lns", 0.2),
         ("intervals", 0.8), ("lns", 1.0),
     )),
+    # Windows begin with races of walks from all starts.
     Row("latency", ANY, ANY, (
-        ("bounds", 0.1), ("greedy", 0.2), ("starts", 0.3), ("annealing", 0.2), ("lns", 1.0),
+        ("bounds", 0.1), ("greedy", 0.2), ("starts", 0.3), ("lns", 1.0),
     )),
     # With ports there are no windows yet: the walk has most of the time.
     Row("ports", TINY, ANY, (
@@ -137,26 +146,18 @@ PLANS = (
     Row("ports", ANY, ANY, (
         ("bounds", 0.1), ("greedy", 0.1), ("starts", 0.2), ("annealing", 0.6), ("lns", 1.0),
     )),
-    # The starts of calls are in its neighbourhoods, too.
+    # Along an order of the nodes the best cut into calls is soon found, and most often proved.
     Row("calls", TINY, ANY, (
         ("greedy", 0.2), ("starts", 0.2), ("annealing", 0.2), ("lns", 0.2), ("bounds", 0.3),
-        ("slots", 0.9),
+        ("runs", 0.3), ("slots", 0.9),
     )),
-    Row("calls", 1_000, 0.5, (("greedy", 0.2), ("annealing", 0.6), ("lns", 1.0))),
+    Row("calls", 1_000, 0.5, (("greedy", 0.2), ("runs", 0.5), ("annealing", 0.6), ("lns", 1.0))),
     Row("calls", 150, ANY, (
-        ("bounds", 0.1), ("greedy", 0.2), ("starts", 0.2), ("annealing", 0.2), ("lns", 0.3),
+        ("bounds", 0.1), ("greedy", 0.2), ("runs", 0.3), ("annealing", 0.2), ("lns", 0.3),
         ("slots", 0.9), ("lns", 1.0),
     )),
-    # The walk alone beats windows where these get large.
-    Row("calls", 1_000, 5.0, (
-        ("bounds", 0.1), ("greedy", 0.1), ("annealing", 0.6), ("lns", 1.0),
-    )),
-    Row("calls", 1_000, ANY, (
-        ("bounds", 0.1), ("greedy", 0.1), ("starts", 0.1), ("annealing", 0.7), ("slots", 0.5),
-        ("lns", 1.0),
-    )),
     Row("calls", ANY, ANY, (
-        ("bounds", 0.1), ("greedy", 0.2), ("starts", 0.2), ("annealing", 0.7), ("lns", 1.0),
+        ("bounds", 0.1), ("greedy", 0.1), ("runs", 0.5), ("annealing", 0.3), ("lns", 1.0),
     )),
 )  # fmt: skip
 

@@ -1,12 +1,13 @@
-"""Large neighbourhoods for `calls`: annealing from several starts, and windows of CP-SAT.
+"""Large neighbourhoods for `calls`: annealing from several starts, new cuts, windows of CP-SAT.
 
 Answers differ in what is on which accelerator, which no small change gets from one to the other:
 rounds of annealing go out from other starts, some of which exceed memory, and from the best
-answer, cool and hot. After each round some nodes are set free and CP-SAT places them anew: a run
-of the topological order, what is near a node, or nodes of two calls. All else keeps its device and
-call. CP-SAT is asked for something better only, so that most windows end with a proof that there is
-nothing. Kinds are drawn by what they have brought, and windows grow while CP-SAT is through with
-them in time, counted in its own deterministic time.
+answer, cool and hot. Of each new best answer, the order in which its nodes are finished is cut
+anew (:mod:`heuristics.orders.runs`). After each round some nodes are set free and CP-SAT places
+them anew: a run of the topological order, what is near a node, or nodes of two calls. All else
+keeps its device and call. CP-SAT is asked for something better only, so that most windows end with
+a proof that there is nothing. Kinds are drawn by what they have brought, and windows grow while
+CP-SAT is through with them in time, counted in its own deterministic time.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from typing import Any
 import msgspec
 import numpy as np
 
+from heuristics.orders import runs
 from heuristics.shared import anneal_calls
 from heuristics.shared.best import Best
 from heuristics.shared.space import Space
@@ -40,6 +42,8 @@ STEPS = 200
 MOVES, GROWTH = 400, 1.5
 # Seconds between two looks at the clock.
 PATIENCE = 0.004
+# Passes over the labels of cuts.
+PASSES = 2
 # Windows after each round.
 WINDOWS = 2
 # Deterministic seconds of one window, and the share of them under which windows grow.
@@ -70,7 +74,7 @@ def improve(
     anneal_calls.restart(instance, arrays, run, best.answer)
     windows = Windows(instance, context, best)
     few = MOVES * instance.n
-    count, moves = 0, float(few)
+    count, moves, known = 0, float(few), math.inf
     if rounds == 0 and context.deadline == math.inf:
         rounds = ROUNDS
     while not best.done() and (rounds == 0 or count < rounds):
@@ -79,8 +83,18 @@ def improve(
             _walk(instance, arrays, run, best, other, FRESH, few)
         for heat in HEATS:
             _walk(instance, arrays, run, best, best.answer, heat, int(moves))
+        if best.value < known and runs.refuses(instance) is None:
+            runs.cut(instance, _finished(instance, best.answer), best, PASSES)
+        known = best.value
         windows.improve()
         count, moves = count + 1, moves * GROWTH
+
+
+def _finished(instance: Instance, answer: Answer) -> np.ndarray:
+    """The nodes as they are finished, shape (n,): an order that is topological, as numbers are."""
+    finish = calls.finishes(instance, answer)
+    assert finish is not None
+    return np.argsort(finish, kind="stable")
 
 
 def _walk(

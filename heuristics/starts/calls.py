@@ -1,8 +1,11 @@
-"""Starts for `calls`: fills of a topological order, and the max-load pipeline cut into calls."""
+"""Starts for `calls`: cuts and fills of a topological order, and the max-load pipeline's calls."""
 
 from __future__ import annotations
 
+import numpy as np
+
 from heuristics.max_load import offer, refuses
+from heuristics.orders import runs
 from heuristics.shared.best import Best
 from heuristics.shared.feasible import baseline
 from heuristics.shared.space import Space
@@ -14,6 +17,8 @@ from solvers.method import Context
 from solvers.start_calls import mappings
 
 MOST = 6
+# Passes over the labels of cuts.
+PASSES = 3
 
 
 def seeds(instance: Instance) -> list[Answer]:
@@ -42,6 +47,8 @@ def starts(instance: Instance, space: Space, context: Context, best: Best) -> li
     def quiet() -> Best:
         return Best(instance, Context(seed=context.seed, deadline=context.deadline))
 
+    if runs.refuses(instance) is None:
+        runs.cut(instance, np.arange(instance.n), best, PASSES)
     for device in mappings(instance):
         if best.done():
             break
