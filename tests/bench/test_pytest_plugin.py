@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -11,6 +12,7 @@ from bench import comparison
 from bench.bks import Headline
 from problems import files
 from problems.generate.random import random_bundle
+from tests.bench import tiny_package
 from tests.bench.synthetic import record
 
 pytest_plugins = ["pytester"]
@@ -80,6 +82,30 @@ def test_benchmark_runs_the_comparison_only_and_tells_all(project):
         assert each["stats"]["mean"] == pytest.approx(told["wall_s"])
         assert 0 <= told["gap_to_bound"] < 1
         assert len(told["digest"]) == 64
+
+
+def test_programs_and_packages_take_part(project, tmp_path, monkeypatch):
+    tiny_package.install(tiny_package.wheel(tmp_path), tmp_path / "site")
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(ROOT), str(tmp_path / "site")]))
+    (project.path / "zeros.py").write_text(
+        "import json, sys\n"
+        "n = len(json.load(open(sys.argv[1]))['graph']['nodes'])\n"
+        "print(json.dumps({'device': [0] * n}))\n"
+    )
+    result = run(
+        project, "--benchmark", "--benchmark-selection=mine.json", "--benchmark-time=2",
+        "--method=first-device[device=1]", "--method=exec:python3 zeros.py {instance}",
+        "--benchmark-json=out.json",
+    )  # fmt: skip
+    result.assert_outcomes(passed=2)
+    found = json.loads((project.path / "out.json").read_text())["benchmarks"]
+    assert [each["name"] for each in found] == [
+        "test_run[first-device[device=1]-mine.json]",
+        "test_run[zeros-mine.json]",
+    ]
+    for each in found:
+        assert {"gap_to_bound", "bound_s", "best_known_s", "digest"} <= set(each["extra_info"])
+        assert each["extra_info"]["check"] == "ok"
 
 
 def test_an_invalid_answer_fails_the_test(project):
