@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
+import socket
 import subprocess
 import sys
 
@@ -254,3 +256,26 @@ def test_a_lost_scheduler_is_said_in_one_line(tmp_path):
         processes.wait_until_idle()
     finally:
         processes.close()
+
+
+def test_the_commands_in_the_readme(tmp_path):
+    """As they stand there, on a port that is free."""
+    text = (harness.ROOT / "bench" / "README.md").read_text()
+    (block,) = re.findall(r"^```shell\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        port = found.getsockname()[1]
+    script = block.replace("8786", str(port)).replace(".venv/bin/dask", f"{sys.executable} -m dask")
+    script = script.replace(".venv/bin/placebench", f"{sys.executable} -m bench.cli")
+    process = subprocess.Popen(
+        ["bash", "-e", "-c", f"{script}\nkill $(jobs -p)"], cwd=tmp_path, text=True,
+        env={**os.environ, "PYTHONPATH": str(harness.ROOT)}, start_new_session=True,
+        stdout=subprocess.PIPE, stderr=(tmp_path / "log").open("w"),
+    )  # fmt: skip
+    try:
+        out, _ = process.communicate(timeout=120)
+    finally:
+        os.killpg(process.pid, signal.SIGKILL)
+    assert process.returncode == 0, (tmp_path / "log").read_text()[-2000:]
+    assert "2 at a time" in out
+    assert re.search(r"^\[ *1/\d+\] ok .* single ", out, re.MULTILINE)
