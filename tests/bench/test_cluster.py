@@ -273,7 +273,7 @@ def test_the_commands_in_the_readme(tmp_path):
         stdout=subprocess.PIPE, stderr=(tmp_path / "log").open("w"),
     )  # fmt: skip
     try:
-        out, _ = process.communicate(timeout=120)
+        out, _ = process.communicate(timeout=240)
     finally:
         os.killpg(process.pid, signal.SIGKILL)
     assert process.returncode == 0, (tmp_path / "log").read_text()[-2000:]
