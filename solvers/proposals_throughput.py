@@ -15,6 +15,8 @@ FULLEST = 0.5
 """Share of units drawn from the device with the largest load."""
 LONG = 0.05
 """Share of runs that may be of any length; the others are up to about the root of all units."""
+PUSHED = 0.55
+"""Share of moves after which something comes back, 0.35, or goes on from where they went."""
 NONE = np.int64(0)  # no literal, for which there would be a compilation of its own
 
 
@@ -121,7 +123,10 @@ def propose(q, w):  # type: ignore[no-untyped-def]
         if b < 0:
             return 0
         count = _cluster(q, w, g, b)
-    if count > 0 and rng_.uniform(stream) < 0.35:
+    if count == 0:
+        return 0
+    draw = rng_.uniform(stream)
+    if draw < 0.35:
         # Another comes back, as full devices need.
         h = rng_.below(stream, G)
         for _ in range(len(w.at)):
@@ -133,6 +138,35 @@ def propose(q, w):  # type: ignore[no-untyped-def]
             back = back and w.touched[i] != h
         if back:
             count = _go(q, w, count, h, a)
+    elif draw < PUSHED and len(w.at) > 2:
+        count = _push(q, w, count, b)
+    return count
+
+
+@njit(cache=True)
+def _push(q, w, count, b):  # type: ignore[no-untyped-def]
+    """Some unit of b goes on to a third device, one of that one to the next, and so on.
+
+    Load so gets past devices that are as full as the fullest one.
+    """
+    s, stream = w.state, w.stream
+    G = len(s.device)
+    for _ in range(1 + rng_.below(stream, 3)):
+        h = rng_.below(stream, G)
+        for _ in range(2 * len(w.at)):
+            if s.device[h] == b:
+                break
+            h = rng_.below(stream, G)
+        if s.device[h] != b:
+            break
+        for i in range(count):
+            if w.touched[i] == h:
+                return count
+        c = _target(q, w, h)
+        if c < 0 or c == b:
+            break
+        count = _go(q, w, count, h, c)
+        b = c
     return count
 
 

@@ -3,7 +3,7 @@
 A window always holds units of the device with the largest load. Kinds: two devices, or three (along
 a chain, neighbours), near where they exchange payloads; what is near a unit, on the devices there;
 few units on all devices. All else keeps its place. Walks set out from the best mapping or, fresh,
-from chunks on devices in a random order, which no small step changes. Kinds are drawn by success
+from chunks on other orders of devices, which no small step changes. Kinds are drawn by success
 for their effort, and windows grow while CP-SAT is through with them, in deterministic time.
 """
 
@@ -18,9 +18,9 @@ from numba import njit
 from heuristics.neighbourhoods import throughput_window
 from heuristics.shared import anneal_throughput
 from heuristics.shared.best import MARGIN, Best
-from heuristics.shared.chunks import offer_chunks
-from heuristics.shared.feasible import random_order
 from heuristics.shared.space import Space
+from heuristics.starts.race_throughput import HEATS as FRESH
+from heuristics.starts.race_throughput import Walks
 from problems.instance import Instance
 from solvers import rng as rng_
 from solvers.method import Context
@@ -39,8 +39,7 @@ FIRST, LEAST, MOST = (60.0, 45.0, 40.0, 16.0), 8, 400
 BUILD = 3e-4
 # Moves of a walk a unit; first temperatures of walks in turn, the last one, parts of the period;
 # temperatures in between.
-MOVES, HEATS, COLD, LEVELS = 60, (1e-3, 1e-2, 3e-3, 3e-2), 1e-4, 64
-FRESH = 2e-2
+MOVES, HEATS, COLD, LEVELS = 120, (1e-3, 3e-3, 3e-4, 1e-2), 3e-5, 64
 # Rounds in vain after which windows may take twice the effort, and how often that happens.
 PATIENT, DOUBLINGS = 24, 4
 # Steps of a walk that count as a second.
@@ -84,6 +83,7 @@ class _Search:
         self.score = np.ones(len(KINDS))
         self.moves = MOVES * len(self.place)
         self.heat = self.vain = 0
+        self.walks = Walks(best.instance, space, context, best, run)
         self.energy = self._settle(self.place)
 
     def _settle(self, place: np.ndarray) -> float:
@@ -97,8 +97,10 @@ class _Search:
         share = self.score / self.score.sum()
         share = np.maximum(share, LEAST_SHARE)
         kind = int(self.rng.choice(len(KINDS), p=share / share.sum()))
-        if KINDS[kind] in ("walk", "fresh"):
-            better, effort = self._walk(self._chunks() if KINDS[kind] == "fresh" else None)
+        if KINDS[kind] == "walk":
+            better, effort = self._walk()
+        elif KINDS[kind] == "fresh":
+            better, effort = self._fresh()
         else:
             better, effort = self._window(kind)
         reward = (1.0 if better else 0.0) / max(effort, 0.02)
@@ -117,29 +119,26 @@ class _Search:
         self.energy = self._settle(place) if self.best.value < known else energy
         return True
 
-    def _chunks(self) -> np.ndarray | None:
-        """Chunks by number on devices in a random order, shape (U,)."""
-        order = np.arange(len(self.place))
-        if self.rng.random() < 0.5:
-            order = random_order(self.space, self.run.walk.stream)
-        own = Best(self.best.instance, Context(deadline=self.context.deadline))
-        devices = self.rng.permutation(len(self.s.rank))
-        offer_chunks(self.best.instance, self.space, own, order, devices)
-        if own.answer is None:
-            return None
-        return np.asarray(own.answer.device[self.space.unit_node[self.space.unit_ptr[:-1]]])
+    def _fresh(self) -> tuple[bool, float]:
+        """A walk from chunks."""
+        begin_at = self.walks.chunks()
+        if begin_at is None:
+            return False, 0.05
+        before = self.run.walk.counter[0]
+        heat = FRESH[self.walks.turn % len(FRESH)]
+        place = self.walks.walk(begin_at, self.walks.moves, heat)[2]
+        steps = (self.run.walk.counter[0] - before) * 6 * self.s.parts.shape[1]
+        return self._offer(place), steps / PACE
 
-    def _walk(self, begin_at: np.ndarray | None = None) -> tuple[bool, float]:
-        """A round of annealing, hot and from the chunks where there are some."""
+    def _walk(self) -> tuple[bool, float]:
+        """A round of annealing."""
         walk: Walk = self.run.walk
         step = max(1, self.moves // LEVELS)
-        heat = HEATS[self.heat % len(HEATS)] if begin_at is None else FRESH
+        heat = HEATS[self.heat % len(HEATS)]
         hot, cooling = heat * self.best.value, (COLD / heat) ** (1 / LEVELS)
-        self.heat += begin_at is None
+        self.heat += 1
         walk.energy[1] = math.inf
-        anneal_throughput.restart(
-            self.space, self.run, self.place if begin_at is None else begin_at
-        )
+        anneal_throughput.restart(self.space, self.run, self.place)
         at, piece, steps = 0, 64, 0
         while at < self.moves and not self.best.done():
             piece = min(piece, self.moves - at)
@@ -149,7 +148,7 @@ class _Search:
             at += piece
             piece = max(1, min(4 * piece, int(piece * PATIENCE / max(taken, 1e-7))))
         better = self._offer(walk.best.copy())
-        if not better and begin_at is None:
+        if not better:
             self.moves = min(self.moves * 5 // 4, 100 * MOVES * len(self.place))
         return better, steps / PACE
 
