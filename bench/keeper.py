@@ -200,14 +200,24 @@ def _stat(pid: int) -> Relative | None:
 
 def _signal(pid: int, seen: Relative, number: signal.Signals) -> None:
     """Signal a process if the number is still that of the one that was seen."""
-    with suppress(OSError):
-        descriptor = os.pidfd_open(pid)
+    with suppress(ProcessLookupError):
+        try:
+            descriptor = os.pidfd_open(pid)
+        except ProcessLookupError:
+            return
+        except OSError:  # an older kernel, or a container that forbids it
+            descriptor = None
         try:
             now = _stat(pid)
-            if now is not None and now.start == seen.start:
+            if now is None or now.start != seen.start:
+                return
+            if descriptor is None:
+                os.kill(pid, number)
+            else:
                 signal.pidfd_send_signal(descriptor, number)
         finally:
-            os.close(descriptor)
+            if descriptor is not None:
+                os.close(descriptor)
 
 
 def _tell(status: int, text: str) -> bool:
