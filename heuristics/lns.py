@@ -33,9 +33,10 @@ def lns(
     """Large neighbourhood search from the best of several constructive answers.
 
     The starts (`all`, or the best single device) are annealed for some rounds; under `latency`
-    walks from them race, now and again later. The best answer is then improved window by window:
-    most of it keeps its place, the rest is placed anew. It ends after so many `rounds` in vain (0:
-    when time is up). Without a deadline each phase has a fixed effort.
+    walks from them race, now and again later; for free `throughput` walks from chunks on other
+    orders of devices race after it. The best answer is then improved window by window: most of it
+    keeps its place, the rest is placed anew. It ends after so many `rounds` in vain (0: when time
+    is up). Without a deadline each phase has a fixed effort.
     """
     best = Best(instance, context)
     space = space_.build(instance)
@@ -50,6 +51,9 @@ def lns(
     if instance.problem != "latency" or ports.has_ports(instance):
         own, few = _within(best, ANNEALING), found[:FROM]
         anneal(instance, space, own.context, own, few, rounds=len(few) + 2)
+    if start == "all" and instance.problem == "throughput" and not space.contiguous:
+        own = _within(best, RACE)
+        race(instance, space, own.context, own)
     improve(instance, space, context, best, rounds, found)
     return best.answer
 
