@@ -182,7 +182,7 @@ def test_run_then_leaderboard_then_publish(cli, tmp_path):
     code, out, _ = cli("run", "-i", "smoke", "-m", "greedy,heft", "--time", "1s", "--jobs", "2")
     assert code == 0
     assert "[3/3] ok" in out
-    assert "heft: 1 run: " in out  # refuses throughput
+    assert "for latency, not throughput: heft (1 run)" in out
     assert out.splitlines()[-1] == "records: results/runs   next: placebench leaderboard"
     code, out, _ = cli("run", "-i", "smoke", "-m", "greedy", "--time", "1s")
     assert code == 0
