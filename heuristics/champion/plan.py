@@ -156,6 +156,9 @@ PLANS = (
         ("bounds", 0.1), ("greedy", 0.2), ("runs", 0.3), ("annealing", 0.2), ("lns", 0.3),
         ("slots", 0.9), ("lns", 1.0),
     )),
+    Row("calls", ANY, 5.0, (
+        ("bounds", 0.1), ("greedy", 0.1), ("runs", 0.8), ("annealing", 0.5), ("lns", 1.0),
+    )),
     Row("calls", ANY, ANY, (
         ("bounds", 0.1), ("greedy", 0.1), ("runs", 0.5), ("annealing", 0.3), ("lns", 1.0),
     )),
