@@ -18,7 +18,7 @@ from solvers.start_calls import mappings
 
 MOST = 6
 # Passes over the labels of cuts.
-PASSES = 3
+PASSES = 4
 
 
 def seeds(instance: Instance) -> list[Answer]:
