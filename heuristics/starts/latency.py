@@ -15,6 +15,7 @@ from heuristics.shared.chunks import device_orders, offer_chunks
 from heuristics.shared.feasible import baseline
 from heuristics.shared.lists import offer_schedule, offer_sequence
 from heuristics.shared.space import Space
+from heuristics.starts import latency_memory
 from problems.answer import Answer
 from problems.instance import Instance
 from solvers.beam import MOST as BEAM
@@ -77,6 +78,14 @@ def starts(instance: Instance, space: Space, context: Context, best: Best) -> li
         own = fresh()
         make(own)
         keep("list", own)
+    if not best.done() and latency_memory.binds(space):
+
+        def take(answer: Answer) -> None:
+            own = fresh()
+            own.offer(answer)
+            keep("memory", own)
+
+        latency_memory.placements(instance, context, take)
     if instance.n <= BEAM:
         for answer in _beams(instance, space, best, sequence):
             own = fresh()
