@@ -193,22 +193,24 @@ class _Search:
 
     def _race(self) -> bool:
         """Run a race and stand where the best answer is."""
-        run, known = self.run, self.best.value
-        focus = FOCUS[0] if self.instance.n <= LARGE else FOCUS[2]
-
-        def go(start: Schedule, moves: int, hot: float, cold: float) -> tuple[float, Schedule]:
-            anneal_latency.restart(self.space, run, *start)
-            cooling = (cold / hot) ** (1 / LEVELS)
-            self._anneal(moves, self.heat * hot * run.value[1], cooling, LEVELS, focus)
-            self._offer(last=True)
-            return float(run.value[1]), (run.best_device.copy(), run.best_sequence.copy())
-
+        known = self.best.value
         best = self._schedule(self.best.answer)
-        effort = self.races.race(best, go, self.late) / PACE
+        effort = self.races.race(best, self._go, self.late) / PACE
         self.spent += effort
         self.raced += effort
         self._begin()
         return self.best.value < known
+
+    def _go(self, start: Schedule, moves: int, hot: float, cold: float) -> tuple[float, Schedule]:
+        """Walk in a race; what this walk has found, however good others have been."""
+        run = self.run
+        run.value[1] = math.inf
+        anneal_latency.restart(self.space, run, *start)
+        focus = FOCUS[0] if self.instance.n <= LARGE else FOCUS[2]
+        cooling = (cold / hot) ** (1 / LEVELS)
+        self._anneal(moves, self.heat * hot * run.value[1], cooling, LEVELS, focus)
+        self._offer(last=True)
+        return float(run.value[1]), (run.best_device.copy(), run.best_sequence.copy())
 
     def _window(self, kind: int) -> float:
         n, walk = self.instance.n, self.run.walk

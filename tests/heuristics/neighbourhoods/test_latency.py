@@ -113,3 +113,24 @@ def test_improve_keeps_its_time_and_seed():
     begin = time.monotonic()
     neighbourhood.improve(instance, space, context, best)
     assert time.monotonic() - begin < 2.0
+
+
+def test_a_walk_in_a_race_returns_what_it_has_found_itself():
+    worse = 0
+    for _, instance in samples(20, n=8, problem="latency"):
+        context, best, space = begun(instance)
+        if best.answer is None:
+            continue
+        search = neighbourhood._Search(instance, space, context, best, [best.answer])
+        # From the worst of some placements, without a move: others have been better.
+        rng = np.random.default_rng(0)
+        devices = [best.answer.device, *rng.integers(instance.K, size=(20, instance.n))]
+        answers = [latency.dispatch(instance, device) for device in devices]
+        valid = [each for each in answers if latency.is_valid(instance, each)]
+        answer = max(valid, key=lambda each: latency.makespan(instance, each))
+        start = search._schedule(answer)
+        value, schedule = search._go(start, 0, 1e-3, 1e-5)
+        assert np.array_equal(schedule[0], start[0])
+        assert value == pytest.approx(latency.makespan(instance, answer), rel=1e-6)
+        worse += value > best.value * (1 + 1e-6)
+    assert worse >= 3
