@@ -34,6 +34,8 @@ GIB = 2.0
 """Memory of `dp`."""
 STARTS = 3
 """Starts that annealing goes out from."""
+SPRINT = 3, 0.25
+"""Walks of a short race, and their moves, a part of those of a long one."""
 
 
 class Task:
@@ -108,6 +110,16 @@ def _race(task: Task) -> None:
         race(task.instance, task.space, task.context, task.best)
 
 
+def _sprint(task: Task) -> None:
+    if task.best.answer is not None:
+        race(task.instance, task.space, task.context, task.best, *SPRINT)
+
+
+def _walk(task: Task) -> None:
+    if task.best.answer is not None:
+        race(task.instance, task.space, task.context, task.best, 1)
+
+
 def _multilevel(task: Task) -> None:
     if task.best.answer is not None:
         cycles(task.instance, task.space, task.context, task.best)
@@ -151,6 +163,8 @@ PARTS: dict[str, Part] = {
     "single": _single,
     "greedy": _greedy,
     "starts": _starts,
+    "walk": _walk,
+    "sprint": _sprint,
     "race": _race,
     "multilevel": _multilevel,
     "annealing": _annealing,

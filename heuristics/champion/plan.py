@@ -21,6 +21,8 @@ KINDS: dict[str, Kind] = {
     "bounds": "bound",
     "greedy": "heuristic",
     "starts": "heuristic",
+    "walk": "heuristic",
+    "sprint": "heuristic",
     "race": "heuristic",
     "multilevel": "heuristic",
     "annealing": "heuristic",
@@ -97,8 +99,17 @@ PLANS = (
         ("stages", 0.5), ("assign@highs", 0.9),
     )),
     Row("throughput", 10_000, 0.5, (("greedy", 0.3), ("annealing", 0.5), ("lns", 1.0))),
+    # In some seconds a long walk or two find more than many short ones; starts take half a second
+    # of the larger instances, and the whole model only proves, or improves, the smallest.
+    Row("throughput", 800, 5.0, (
+        ("bounds", 0.1), ("starts", 0.3), ("annealing", 0.15), ("sprint", 0.3), ("lns", 0.2),
+        ("assign@highs", 0.8), ("lns", 1.0),
+    )),
+    Row("throughput", 2_500, 5.0, (
+        ("bounds", 0.1), ("starts", 0.2), ("sprint", 0.8), ("lns", 1.0),
+    )),
     Row("throughput", 10_000, 5.0, (
-        ("bounds", 0.1), ("greedy", 0.2), ("annealing", 0.4), ("lns", 1.0),
+        ("bounds", 0.1), ("greedy", 0.1), ("walk", 0.8), ("lns", 1.0),
     )),
     Row("throughput", 1_000, ANY, (
         ("bounds", 0.1), ("greedy", 0.1), ("starts", 0.1), ("annealing", 0.05), ("race", 0.2),

@@ -32,14 +32,24 @@ HEATS, COLD, LEVELS = (1e-3, 3e-3), 1e-5, 64
 PATIENCE = 0.004  # seconds between two looks at the clock
 
 
-def race(instance: Instance, space: Space, context: Context, best: Best) -> None:
-    """One race; each improvement is offered to `best`, which has an answer."""
+def race(
+    instance: Instance,
+    space: Space,
+    context: Context,
+    best: Best,
+    starts: int = STARTS,
+    part: float = 1.0,
+) -> None:
+    """One race of so many `starts`; each improvement is offered to `best`, which has an answer.
+
+    The first start is the best answer itself. First walks have a `part` of the usual moves.
+    """
     if instance.K == 1 or best.answer is None or not best.value > 0.0:
         return
     run = Walks(instance, space, context, best)
-    moves = run.moves
+    moves = max(1, int(part * run.moves))
     field: list[tuple[float, int, np.ndarray]] = []
-    for i in range(STARTS):
+    for i in range(starts):
         if best.done():
             return
         start = run.chunks() if i else np.asarray(best.answer.device[run.first])

@@ -110,9 +110,10 @@ def test_the_plan_follows_from_problem_size_and_limit():
     exact = [name for name, _ in plan.plan(instance, 10.0, "exact")]
     assert exact == ["bounds", "dp", "stages", "prefix@highs"]
     free = instance_of("throughput")
-    assert not {"stages", "assign@highs"} & {name for name, _ in plan.plan(free, 4.0)}
-    exact = [name for name, _ in plan.plan(free, 4.0, "exact")]
+    assert not {"stages", "assign@highs"} & {name for name, _ in plan.plan(free, 0.4)}
+    exact = [name for name, _ in plan.plan(free, 0.4, "exact")]
     assert exact == ["bounds", "stages", "assign@highs"]
+    assert {"starts", "sprint", "assign@highs"} < {name for name, _ in plan.plan(free, 1.0)}
     heuristic = [name for name, _ in plan.plan(instance, 10.0, "heuristic")]
     assert heuristic == ["bounds", "greedy", "starts", "lns", "lns"]
 

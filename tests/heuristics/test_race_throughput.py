@@ -43,6 +43,23 @@ def test_improves_on_one_device_and_is_the_same_for_a_seed(run) -> None:
     assert values[0] == values[1]
 
 
+def test_a_race_has_as_many_starts_and_moves_as_asked_for(monkeypatch) -> None:
+    lengths: list[int] = []
+    walk = race_throughput.Walks.walk
+
+    def noted(self, place, moves, *rest):  # type: ignore[no-untyped-def]
+        lengths.append(moves)
+        return walk(self, place, moves, *rest)
+
+    monkeypatch.setattr(race_throughput.Walks, "walk", noted)
+    instance, space, context, best = _best(SMALL)
+    race_throughput.race(instance, space, context, best, 1)
+    race_throughput.race(instance, space, context, best, 3, 0.25)
+    one, *three = lengths
+    assert three[:3] == [one // 4] * 3
+    assert three[3:] in ([], [one // 2])
+
+
 def test_coarse_units_keep_groups_and_devices() -> None:
     instance, space, _, best = _best(MEDIUM)
     device = np.arange(instance.n) * 2 // instance.n
