@@ -17,7 +17,6 @@ from heuristics.shared.best import Best
 from heuristics.shared.feasible import baseline
 from heuristics.shared.space import Space
 from heuristics.starts.dispatch import starts
-from heuristics.starts.multilevel_throughput import cycles
 from heuristics.starts.race_throughput import race
 from problems import ports
 from problems.answer import Answer
@@ -120,11 +119,6 @@ def _walk(task: Task) -> None:
         race(task.instance, task.space, task.context, task.best, 1)
 
 
-def _multilevel(task: Task) -> None:
-    if task.best.answer is not None:
-        cycles(task.instance, task.space, task.context, task.best)
-
-
 def _annealing(task: Task) -> None:
     if task.best.answer is not None:
         found = task.found[:STARTS] or [task.best.answer]
@@ -166,7 +160,6 @@ PARTS: dict[str, Part] = {
     "walk": _walk,
     "sprint": _sprint,
     "race": _race,
-    "multilevel": _multilevel,
     "annealing": _annealing,
     "lns": _lns,
     **{name: _exact(name) for name, kind in KINDS.items() if kind == "exact"},

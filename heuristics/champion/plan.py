@@ -24,7 +24,6 @@ KINDS: dict[str, Kind] = {
     "walk": "heuristic",
     "sprint": "heuristic",
     "race": "heuristic",
-    "multilevel": "heuristic",
     "annealing": "heuristic",
     "lns": "heuristic",
     "runs": "exact",
@@ -128,7 +127,7 @@ PLANS = (
         ("lns", 1.0),
     )),
     Row("throughput", ANY, ANY, (
-        ("bounds", 0.1), ("greedy", 0.4), ("multilevel", 0.8), ("lns", 1.0),
+        ("bounds", 0.1), ("greedy", 0.2), ("starts", 0.3), ("annealing", 0.4), ("lns", 1.0),
     )),
     # Schedules of more than some dozens of nodes are not proved in any time.
     Row("latency", TINY, ANY, (

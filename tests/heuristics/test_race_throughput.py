@@ -1,23 +1,18 @@
-"""Races of walks and multilevel cycles for `throughput`."""
+"""Races of walks for `throughput`."""
 
 from __future__ import annotations
 
-import itertools
 import math
-
-import numpy as np
-import pytest
 
 import bench
 from heuristics.shared import space as space_
 from heuristics.shared.best import Best
 from heuristics.shared.feasible import baseline
-from heuristics.starts import multilevel_throughput, race_throughput
+from heuristics.starts import race_throughput
 from problems import throughput
 from solvers.method import Context
 
 SMALL = "inceptionv3:block/quad-eth1g/throughput"
-MEDIUM = "resnet50:operator/quad-eth1g/throughput"
 
 
 def _best(name: str, seed: int = 0) -> tuple[bench.Instance, space_.Space, Context, Best]:
@@ -29,13 +24,12 @@ def _best(name: str, seed: int = 0) -> tuple[bench.Instance, space_.Space, Conte
     return instance, space, context, best
 
 
-@pytest.mark.parametrize("run", [race_throughput.race, multilevel_throughput.cycles])
-def test_improves_on_one_device_and_is_the_same_for_a_seed(run) -> None:
+def test_improves_on_one_device_and_is_the_same_for_a_seed() -> None:
     values = []
     for _ in range(2):
         instance, space, context, best = _best(SMALL)
         before = best.value
-        run(instance, space, context, best)
+        race_throughput.race(instance, space, context, best)
         assert best.value < before
         assert best.answer is not None
         assert throughput.is_valid(instance, best.answer.device)
@@ -58,22 +52,3 @@ def test_a_race_has_as_many_starts_and_moves_as_asked_for(monkeypatch) -> None:
     one, *three = lengths
     assert three[:3] == [one // 4] * 3
     assert three[3:] in ([], [one // 2])
-
-
-def test_coarse_units_keep_groups_and_devices() -> None:
-    instance, space, _, best = _best(MEDIUM)
-    device = np.arange(instance.n) * 2 // instance.n
-    device = device[space.unit_node[space.unit_ptr[:-1]]][space.unit]
-    old = multilevel_throughput.FEWEST, multilevel_throughput.SMALLEST
-    multilevel_throughput.FEWEST = multilevel_throughput.SMALLEST = 4
-    try:
-        labels = multilevel_throughput.coarsen(instance, space, device, best)
-    finally:
-        multilevel_throughput.FEWEST, multilevel_throughput.SMALLEST = old
-    assert len(labels) > 2
-    for fine, coarse in itertools.pairwise(labels):
-        assert coarse.max() < fine.max()
-        pairs = np.unique(np.stack([fine, coarse]), axis=1)
-        assert len(np.unique(pairs[0])) == pairs.shape[1]  # a unit lies in one coarser one
-    together = np.unique(np.stack([labels[-1], device]), axis=1)
-    assert len(np.unique(together[0])) == together.shape[1]  # on one device
