@@ -154,7 +154,7 @@ PLANS = (
         ("lns", 1.0),
     )),
     Row("ports", ANY, ANY, (
-        ("bounds", 0.1), ("greedy", 0.1), ("starts", 0.2), ("annealing", 0.6), ("lns", 1.0),
+        ("bounds", 0.1), ("greedy", 0.1), ("annealing", 0.9), ("lns", 1.0),
     )),
     # Along an order of the nodes the best cut into calls is soon found, and most often proved.
     Row("calls", TINY, ANY, (
