@@ -32,6 +32,7 @@ def test_a_stopped_exact_model_gives_a_ratio_at_least():
     )
     assert ">= 600x" in page
     assert "395 times or more on 1 of 1" in page
+    assert "395 times faster than an exact model: seen, at least 600 times" in page
 
 
 def test_a_proof_is_an_end_and_no_answer_is_no_loss():
@@ -61,6 +62,7 @@ def test_improvements_count_only_pairs():
     ]
     table = claims.improvements(runs, ENTRIES).set_index("other")
     assert table["better"].to_dict() == pytest.approx({"greedy": 0.5, "random": 0.0})
+    assert table.loc["greedy", "room"] == pytest.approx(1 - FREE.lower_bound_s / 2.0)
     assert table.loc["greedy", ["wins", "ties", "losses"]].tolist() == [1, 0, 0]
     assert table.loc["random", ["wins", "ties", "losses"]].tolist() == [0, 1, 0]
 
