@@ -94,9 +94,13 @@ class Failed(msgspec.Struct, frozen=True):
     memory: bool = False
 
 
-Frame = Task | Go | Ready | AnswerFrame | BoundFrame | ClaimFrame | Done | Failed
+class Built(msgspec.Struct, frozen=True):
+    """Up: the model is built and its solver starts."""
+
+
+Frame = Task | Go | Ready | AnswerFrame | BoundFrame | ClaimFrame | Done | Failed | Built
 _KINDS: tuple[type[Frame], ...] = (
-    Task, Go, Ready, AnswerFrame, BoundFrame, ClaimFrame, Done, Failed,
+    Task, Go, Ready, AnswerFrame, BoundFrame, ClaimFrame, Done, Failed, Built,
 )  # fmt: skip
 ANSWER = _KINDS.index(AnswerFrame)
 

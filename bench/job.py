@@ -164,6 +164,8 @@ def _record(job: Job, outcome: Outcome) -> tuple[Record, AnswerFile | None]:
         claim_note="" if claim is None else claim.note,
         load_s=outcome.load_s,
         warm_s=outcome.warm_s,
+        build_s=outcome.build_s,
+        solve_s=None if outcome.build_s is None else max(0.0, outcome.wall_s - outcome.build_s),
         wall_s=outcome.wall_s,
         cpu_s=outcome.cpu_s,
         check_s=check_s,

@@ -69,6 +69,8 @@ class Outcome:
         SIGKILL was needed.
     answers : Series of (float, bytes)
         Seconds on the clock and body of an answer frame; received within the limit.
+    build_s : float or None
+        Seconds on the clock until the method said that its model was built.
     late, malformed, oversized : int
         Answers after the limit; frames that are none; frames too large to be read.
     """
@@ -83,6 +85,7 @@ class Outcome:
     bounds: Series[tuple[float, float]] = field(default_factory=lambda: Series(200))
     best_bound: float | None = None
     claim: frames.ClaimFrame | None = None
+    build_s: float | None = None
     load_s: float = 0.0
     warm_s: float = 0.0
     wall_s: float = 0.0

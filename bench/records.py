@@ -54,6 +54,9 @@ class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
         used for a ranking.
     load_s, warm_s : float
         Before the clock: start of the process to the loaded instance; warm-up of compiled code.
+    build_s, solve_s : float or None
+        Clock until the model was built, and from there to the end, of methods that tell: starts
+        and cheap bounds are part of the building.
     wall_s, cpu_s, check_s : float
         Clock of the run; CPU time of its process tree; the checker's time.
     overrun_s : float
@@ -101,6 +104,8 @@ class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
     claim_note: str = ""
     load_s: float = 0.0
     warm_s: float = 0.0
+    build_s: float | None = None
+    solve_s: float | None = None
     wall_s: float = 0.0
     cpu_s: float = 0.0
     check_s: float = 0.0

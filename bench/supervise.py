@@ -9,38 +9,22 @@ from __future__ import annotations
 
 import os
 import selectors
-import shutil
-import signal
-import subprocess
-import sys
 import time
-import uuid
-from collections.abc import Callable
-from contextlib import ExitStack, suppress
-from pathlib import Path
 from threading import Event
 from typing import Literal
 
 from bench import cgroups, frames
 from bench.keeper import KILL, TERMINATE
-from bench.leftovers import make_folder
+from bench.kept import ENDING_S, KEEPER_S, Kept
 from bench.outcome import Outcome
-from bench.processes import TAG, Tree
 
-ROOT = Path(__file__).resolve().parent.parent
 LOG_BYTES = 64 * 1024
 GRACE_S = 1.0
 # A method that stops at its deadline still has to hand over what it has before the limit strikes.
 MARGIN_SHARE, MARGIN_S = 0.05, 0.25
 _LINGER_S = 1.0
-_KEEPER_S = 1.0  # for it to do as it is told
-_ENDING_S = 10.0  # for it to end what will not go
 _POLL_S = 0.1
 _SAMPLE_S = 0.25
-_THREAD_VARIABLES = (
-    "OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS",
-    "VECLIB_MAXIMUM_THREADS", "NUMEXPR_NUM_THREADS",
-)  # fmt: skip
 
 
 def soft_limit(time_limit_s: float) -> float:
@@ -96,57 +80,18 @@ class _Supervisor:
         self.next_sample = float("inf")
         self.log = bytearray()
         self.exited = float("inf")  # when the leader was seen to have ended
-        self.ended: tuple[int, float, int, int, int] | None = None  # the keeper's last words
-        self.lost = False  # the keeper itself has gone without them
-        self.told = b""
-        self.worker = 0  # its number
-        with ExitStack() as undo:  # nothing is left behind should the start fail
-            self.folder = make_folder()
-            undo.callback(shutil.rmtree, self.folder, ignore_errors=True)
-            self.selector = selectors.DefaultSelector()
-            undo.callback(self.selector.close)
-            tag = uuid.uuid4().hex
-            self.cgroup = cgroups.make(tag, task.memory_limit_bytes)
-            undo.callback(cgroups.remove, self.cgroup)
-            childs = [
-                self._pipe(undo, serve)
-                for serve in (self._on_report, self._on_output, self._on_status)
-            ]
-            report, output, status = childs
-            line, self.line = os.pipe()
-            childs.append(line)
-            self.held = undo.enter_context(ExitStack())
-            self.held.callback(os.close, self.line)
-            arguments = [*map(str, (report, status, line)), str(self.cgroup or "")]
-            try:
-                self.process = subprocess.Popen(
-                    [sys.executable, "-P", "-m", "bench.keeper", *arguments],
-                    stdin=subprocess.PIPE,
-                    stdout=output,
-                    stderr=output,
-                    pass_fds=(report, status, line, task.instance, task.tiny),
-                    start_new_session=True,
-                    cwd=self.folder,
-                    env=_environment(task, self.folder, tag),
-                )
-            finally:
-                for each in childs:
-                    os.close(each)
-            self.undo = undo.pop_all()
-        self.tree = Tree(self.process.pid, tag)
-        self._send(task)
-
-    def _pipe(self, undo: ExitStack, serve: Callable[[bytes], None]) -> int:
-        """A pipe whose reading end, ours, is served by a method; returns the other end."""
-        ours, childs = os.pipe()
-        undo.callback(os.close, ours)
-        os.set_blocking(ours, False)
-        self.selector.register(ours, selectors.EVENT_READ, serve)
-        return childs
+        self.kept = Kept(task)
+        self.selector = selectors.DefaultSelector()
+        for pipe, serve in (
+            (self.kept.report, self._on_report),
+            (self.kept.output, self._on_output),
+            (self.kept.status, self._on_status),
+        ):
+            self.selector.register(pipe, selectors.EVENT_READ, serve)
 
     def run(self) -> Outcome:
         """Serve the child until nothing of it is left."""
-        while self.ended is None and not self.lost:
+        while self.kept.end is None and not self.kept.lost:
             self._serve(self._timeout())
             self._enforce(time.monotonic())
         self._drain()
@@ -155,21 +100,8 @@ class _Supervisor:
 
     def close(self) -> None:
         """End and forget everything, whatever happened before."""
-        self.held.close()  # the keeper ends all when the line closes
-        assert self.process.stdin is not None
-        with suppress(OSError):
-            self.process.stdin.close()
-        if self.process.returncode is None:
-            with suppress(subprocess.TimeoutExpired):
-                self.process.wait(_ENDING_S if self.ended is None else _KEEPER_S)
-        if self.process.returncode is None:
-            self.process.kill()
-            self.process.wait()
-            self.lost = True
-        if self.lost or self.ended is None:
-            cgroups.kill(self.cgroup)
-            self.tree.kill_all()
-        self.undo.close()
+        self.selector.close()
+        self.kept.close()
 
     def _timeout(self) -> float:
         now = time.monotonic()
@@ -189,7 +121,8 @@ class _Supervisor:
                 key.data(data)
             else:
                 self.selector.unregister(key.fd)
-                self.lost = self.lost or (key.data == self._on_status and self.ended is None)
+                if key.fd == self.kept.status and self.kept.end is None:
+                    self.kept.lost = True
         return bool(ready)
 
     def _drain(self) -> None:
@@ -202,24 +135,18 @@ class _Supervisor:
         del self.log[:-LOG_BYTES]
 
     def _on_status(self, data: bytes) -> None:
-        *lines, self.told = (self.told + data).split(b"\n")
-        for line in lines:
-            words = line.split()
-            if words == [b"exited"]:
-                self._on_exit()
-            elif words[:1] == [b"worker"] and len(words) == 2:
-                self.worker = int(words[1])
-            elif words[:1] == [b"end"] and len(words) == 6:
-                status, cpu_s, inside, outside, left = words[1:]
-                self.ended = int(status), float(cpu_s), int(inside), int(outside), int(left)
+        if self.kept.told(data):
+            self._on_exit()
 
     def _on_exit(self) -> None:
         """The leader has ended: what it said is in the pipes, and nothing after that counts."""
         self.exited = time.monotonic()
         self._drain()
         if self.phase == "run":
+            if self.exited > self.limit:  # before we looked at the clock
+                self._strike("time", self.exited)
             self._over(self.exited)
-        self.kill_at = self.exited + _ENDING_S
+        self.kill_at = self.exited + ENDING_S
 
     def _on_report(self, data: bytes) -> None:
         now = time.monotonic()
@@ -253,12 +180,15 @@ class _Supervisor:
             outcome.malformed += 1
         elif isinstance(frame, frames.Done):
             outcome.done = True
-            self.tree.peak_bytes = max(self.tree.peak_bytes, frame.peak_bytes)
+            self.kept.tree.peak_bytes = max(self.kept.tree.peak_bytes, frame.peak_bytes)
             self._over(now)
         elif isinstance(frame, frames.BoundFrame):
             outcome.add_bound(now - self.zero, frame.value)
         elif isinstance(frame, frames.ClaimFrame):
             outcome.claim = frame
+        elif isinstance(frame, frames.Built):
+            if outcome.build_s is None:
+                outcome.build_s = now - self.zero
         else:
             outcome.malformed += 1
 
@@ -268,7 +198,7 @@ class _Supervisor:
         self.limit = self.zero + self.time_limit_s
         self.kill_at = float("inf")
         self.next_sample = self.zero + 0.05
-        self._send(frames.Go(self.zero + soft_limit(self.time_limit_s)))
+        self.kept.send(frames.Go(self.zero + soft_limit(self.time_limit_s)))
 
     def _over(self, now: float) -> None:
         """The method has ended; its process should now, too."""
@@ -280,10 +210,10 @@ class _Supervisor:
     def _enforce(self, now: float) -> None:
         if self.phase == "run" and now > self.limit and not self.outcome.struck:
             self._strike("time", now + self.grace_s)
-            self._command(TERMINATE)
+            self.kept.command(TERMINATE)
         if now >= self.next_sample:
             self.next_sample = now + _SAMPLE_S
-            used = self.tree.sample()
+            used = self.kept.tree.sample()
             if self.memory_limit_bytes is not None and used > self.memory_limit_bytes:
                 self._strike("memory", now)
         if self.stop.is_set():
@@ -292,10 +222,10 @@ class _Supervisor:
             if self.phase == "load":
                 self._strike("load", now)
             if self.outcome.killed or self.exited < now:  # it was told, or is at it, for long
-                self.process.kill()
+                self.kept.process.kill()
             self.outcome.killed = True
-            self._command(KILL)
-            self.kill_at = now + _KEEPER_S
+            self.kept.command(KILL)
+            self.kill_at = now + KEEPER_S
 
     def _strike(self, what: Literal["time", "memory", "load", "stop"], kill_at: float) -> None:
         if self.phase == "over" and what != "stop":
@@ -303,65 +233,27 @@ class _Supervisor:
         self.outcome.struck = self.outcome.struck or what
         self.kill_at = min(self.kill_at, kill_at)
 
-    def _command(self, what: bytes) -> None:
-        """Tell the keeper; a method may have stopped it."""
-        with suppress(OSError):  # it died: the loop sees that next
-            self.process.send_signal(signal.SIGCONT)
-            os.write(self.line, what)
-
     def _end(self, now: float) -> None:
         outcome = self.outcome
         ended_by_us = bool(outcome.struck) or outcome.killed
         exited = min(self.exited, now)
-        if self.ended is None:
-            status, cpu_s, inside, outside, left = self._end_without_keeper()
-        else:
-            status, cpu_s, inside, outside, left = self.ended
-        outcome.exit = os.waitstatus_to_exitcode(status)
+        end = self.kept.end
+        if end is None:
+            outcome.notes.append("the process that keeps the run was killed")
+            end = self.kept.end_without_keeper()
+        outcome.exit = os.waitstatus_to_exitcode(end.status)
         # What we end together with its leader was not left behind, unless it had got away.
-        outcome.orphans = outside + (0 if ended_by_us else inside)
-        if left:
+        outcome.orphans = end.outside + (0 if ended_by_us else end.inside)
+        if end.left:
             outcome.notes.append("a process of the run could not be killed")
-        if cgroups.ran_out(self.cgroup) and not outcome.done:
+        if cgroups.ran_out(self.kept.cgroup) and not outcome.done:
             outcome.struck = outcome.struck or "memory"
         if outcome.ready is not None:
-            outcome.cpu_s = max(0.0, cpu_s - outcome.ready.cpu_s)
+            outcome.cpu_s = max(0.0, end.cpu_s - outcome.ready.cpu_s)
         if self.phase == "run":
             outcome.wall_s = exited - self.zero
-        last = time.monotonic() if inside + outside else exited
+        last = time.monotonic() if end.inside + end.outside else exited
         outcome.overrun_s = max(0.0, last - self.limit)
-        outcome.peak_bytes = self.tree.peak_bytes
+        outcome.peak_bytes = self.kept.tree.peak_bytes
         outcome.oversized = self.parser.oversized
         outcome.log = self.log.decode(errors="replace")
-
-    def _end_without_keeper(self) -> tuple[int, float, int, int, int]:
-        """Somebody killed the keeper: the leader died with it; end what else can be found."""
-        self.outcome.notes.append("the process that keeps the run was killed")
-        self.process.kill()
-        self.process.wait()
-        found = {each.pid for each in self.tree.leftovers()} | cgroups.members(self.cgroup)
-        cgroups.kill(self.cgroup)
-        gone = self.tree.kill_all()
-        orphans = len(found - {self.worker})
-        return signal.SIGKILL, self.tree.leftover_cpu_s, 0, orphans, int(not gone)
-
-    def _send(self, frame: frames.Frame) -> None:
-        assert self.process.stdin is not None
-        with suppress(BrokenPipeError):  # it died: the loop sees that next
-            self.process.stdin.write(frames.pack(frame))
-            self.process.stdin.flush()
-
-
-def _environment(task: frames.Task, folder: str, tag: str) -> dict[str, str]:
-    paths = [str(ROOT), *filter(None, [os.environ.get("PYTHONPATH")])]
-    return {
-        **os.environ,
-        **dict.fromkeys(_THREAD_VARIABLES, str(task.threads)),
-        "PYTHONPATH": os.pathsep.join(paths),
-        "PYTHONHASHSEED": str(task.hash_seed),
-        "PYTHONUNBUFFERED": "1",
-        "PYTHONUTF8": "1",
-        "TMPDIR": folder,
-        "PLACEBENCH_SUPERVISOR": str(os.getpid()),
-        TAG: tag,
-    }

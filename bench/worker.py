@@ -29,6 +29,7 @@ from bench.entries import load_method
 from bench.frames import (
     TEXT_LIMIT,
     BoundFrame,
+    Built,
     ClaimFrame,
     Done,
     Failed,
@@ -134,6 +135,7 @@ def _work(wire: Wire) -> Done:
         on_answer=lambda answer: wire.send(encode_answer(answer, limit)),
         on_bound=lambda bound: wire.send(BoundFrame(float(bound))),
         on_claim=lambda claim, objective, note: wire.send(_claim(claim, objective, note)),
+        on_built=lambda: wire.send(Built()),
     )
     answer = method.run(instance, context, **task.options)
     if answer is not None:

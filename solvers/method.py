@@ -55,7 +55,7 @@ class Context:
         A known answer to improve on.
     bound : float
         A known valid lower bound in seconds.
-    on_answer, on_bound, on_claim : callable
+    on_answer, on_bound, on_claim, on_built : callable
         Where reports go; the default keeps nothing.
     """
 
@@ -67,6 +67,7 @@ class Context:
     on_answer: Callable[[Answer], None] = lambda answer: None
     on_bound: Callable[[float], None] = lambda bound: None
     on_claim: Callable[[Claim, float | None, str], None] = lambda claim, objective, note: None
+    on_built: Callable[[], None] = lambda: None
     rng: np.random.Generator = field(init=False)
 
     def __post_init__(self) -> None:
@@ -87,6 +88,10 @@ class Context:
     def claim(self, claim: Claim, objective: float | None = None, note: str = "") -> None:
         """Say what the solver says of its result; recorded, never believed."""
         self.on_claim(claim, objective, note)
+
+    def built(self) -> None:
+        """Say that the model is built and the solver starts; the first time counts."""
+        self.on_built()
 
 
 Run = Callable[..., Answer | None]

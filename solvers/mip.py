@@ -89,6 +89,7 @@ def solve(
         on_solution=lambda x: keeper.take(model.read(x)),
         on_bound=lambda bound: keeper.bound_by(bound * scale),
     )
+    context.built()
     outcome: Outcome = backend.solve(model, task)
     if outcome.status == "optimal" and not keeper.proved(gap) and task.start is not None:
         # Seen in HiGHS (see its backend), whoever calls it: a start that is mapped wrongly.

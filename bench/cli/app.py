@@ -11,6 +11,20 @@ from typing import Annotated, Optional
 
 import typer
 
+from bench.cli.options import (
+    Allowed,
+    Cluster,
+    Compared,
+    Entries,
+    Instances,
+    Jobs,
+    Json,
+    Memory,
+    Records,
+    Sides,
+    StoreFolder,
+)
+
 app = typer.Typer(
     name="placebench",
     help="Compare methods that place deep neural networks on heterogeneous devices.",
@@ -25,25 +39,6 @@ bks_app = typer.Typer(
 )
 app.add_typer(bks_app, name="bks")
 
-# typer wants Optional and List spelled at run time on every Python that is supported.
-Instances = Annotated[
-    Optional[list[str]],  # noqa: UP045
-    typer.Option(
-        "-i",
-        "--instances",
-        metavar="SELECTION",
-        help="Instances: a named selection (default, smoke, full), filters"
-        " (family=bert,tier=tiny|small), an id or a glob over ids, a bundle file; repeatable.",
-    ),
-]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
-StoreFolder = Annotated[
-    Path, typer.Option("--store", metavar="DIR", help="Where records are kept.")
-]
-Records = Annotated[
-    Optional[Path],  # noqa: UP045
-    typer.Option("--records", metavar="FILE", help="A published .jsonl file instead of a store."),
-]
 RUNS = Path("results/runs")
 
 
@@ -75,39 +70,18 @@ def show(
 @app.command()
 def run(
     instances: Instances = None,
-    entries: Annotated[
-        Optional[list[str]],  # noqa: UP045
-        typer.Option(
-            "-m",
-            "--method",
-            metavar="ENTRIES",
-            help="Entries: 'heft,annealing[restarts=4],prefix@highs', default, all, or the path"
-            " of a .py file with a new method; repeatable.",
-        ),
-    ] = None,
+    entries: Entries = None,
     time: Annotated[
         str, typer.Option("--time", metavar="TIME", help="Limit of a run: 500ms, 10s, 2m, 1h.")
     ] = "10s",
     seeds: Annotated[int, typer.Option("--seeds", metavar="N", min=1, help="Seeds a run.")] = 1,
     seed: Annotated[int, typer.Option("--seed", metavar="S", min=0, help="First seed.")] = 0,
-    jobs: Annotated[
-        int, typer.Option("--jobs", metavar="N", min=1, help="Runs at the same time.")
-    ] = 1,
-    cluster: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option(
-            "--cluster",
-            metavar="ADDRESS",
-            help="Run on the workers of a Dask scheduler, tcp://HOST:8786 (extra: cluster).",
-        ),
-    ] = None,
+    jobs: Jobs = 1,
+    cluster: Cluster = None,
     threads: Annotated[
         int, typer.Option("--threads", metavar="N", min=1, help="Threads of a method.")
     ] = 1,
-    memory: Annotated[
-        Optional[str],  # noqa: UP045
-        typer.Option("--memory", metavar="SIZE", help="Memory limit of a run: 4GB, 512MiB."),
-    ] = None,
+    memory: Memory = None,
     store: StoreFolder = RUNS,
     rerun: Annotated[bool, typer.Option("--rerun", help="Run again what is there.")] = False,
     json: Json = False,
@@ -144,9 +118,7 @@ def conformance(
     time: Annotated[
         str, typer.Option("--time", metavar="TIME", help="Limit of a run: 500ms, 2s.")
     ] = "1s",
-    jobs: Annotated[
-        int, typer.Option("--jobs", metavar="N", min=1, help="Runs at the same time.")
-    ] = 1,
+    jobs: Jobs = 1,
     folder: Annotated[
         Path,
         typer.Option("-o", "--output", metavar="DIR", help="Where instances of faults are kept."),
@@ -183,36 +155,12 @@ def check(
 
 @app.command()
 def compare(
-    sides: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="A B...",
-            help="Entries; or .jsonl files or stores, of which the same entries are compared; or"
-            " FILE::ENTRY. The first is compared with each other one.",
-        ),
-    ],
+    sides: Sides,
     records: Records = None,
     store: StoreFolder = RUNS,
-    entries: Annotated[
-        Optional[list[str]],  # noqa: UP045
-        typer.Option(
-            "-m",
-            "--method",
-            metavar="ENTRY",
-            help="An entry that is compared where A and B are files; repeatable. Default: all"
-            " that both have.",
-        ),
-    ] = None,
+    entries: Compared = None,
     instances: Instances = None,
-    allow: Annotated[
-        Optional[list[str]],  # noqa: UP045
-        typer.Option(
-            "--allow",
-            metavar="KINDS",
-            help="What may differ between the sides: time-limit, threads, memory-limit, machine,"
-            " digests (instances are then matched by id); comma-separated or repeated.",
-        ),
-    ] = None,
+    allow: Allowed = None,
     changes: Annotated[
         int, typer.Option("--changes", metavar="N", min=0, help="Largest changes listed each way.")
     ] = 5,

@@ -77,6 +77,7 @@ def search(
         def on_solution_callback(self) -> None:
             keeper.take(program.read(self.Value))
 
+    context.built()
     status = solver.solve(program.model, Stream())
     note = f"CP-SAT: {solver.status_name(status)}, unit {program.unit:.3g} s"
     if status == cp_model.MODEL_INVALID:

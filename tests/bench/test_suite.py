@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from bench import batch, environment, supervise
+from bench import batch, environment, kept
 from bench.job import Job
 from bench.records import Store
 from bench.suite import Finished, Planned, Reused, Started, run_suite
@@ -216,7 +216,7 @@ def test_a_process_that_cannot_be_started_leaves_nothing(tmp_path, monkeypatch):
 
     (tmp_path / "temporary").mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / "temporary"))
-    monkeypatch.setattr(supervise.subprocess, "Popen", no_process)
+    monkeypatch.setattr(kept.subprocess, "Popen", no_process)
     monkeypatch.setattr(environment, "describe", dict)  # which asks git
     before = len(os.listdir("/proc/self/fd"))
     row = harness.run(tmp_path / "store", "good")["good"]
