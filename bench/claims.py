@@ -84,7 +84,10 @@ class Duel:
 def duels(
     records: Iterable[Record], entries: Iterable[CatalogueEntry], best: Mapping[str, float]
 ) -> list[Duel]:
-    """Pairs of runs of :data:`PLAIN` and of the section's exact model, by instance."""
+    """Pairs of runs of :data:`PLAIN` and of the section's exact model, by instance.
+
+    Of several runs of one entry the last counts.
+    """
     by = {(each.digest, each.entry): each for each in records}
     found = []
     for entry in entries:
@@ -101,6 +104,13 @@ def duels(
             )
         )  # fmt: skip
     return found
+
+
+def undecided(found: Iterable[Duel], limit: float) -> list[Duel]:
+    """Those whose exact model was stopped, but with `limit` seconds might show the claim."""
+    return [
+        each for each in found if not each.ended and limit >= claims_text.FASTER * each.splitting_s
+    ]
 
 
 def _z(record: Record) -> float:
@@ -183,6 +193,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = study.parser("bench.claims", __doc__, "10s")
     longer = "limit of the exact model and of splitting beside it (default 60s)"
     parser.add_argument("--exact-time", type=units.seconds, default=60, metavar="T", help=longer)
+    longest = (
+        "limit with which it runs again where it was stopped and the claim could still be seen"
+    )
+    parser.add_argument(
+        "--longer", type=units.seconds, default=300, metavar="T", help=f"{longest} (default 300s)"
+    )
     which = f"ids, filters or a selection (default {SELECTION}); `calls` is left out"
     parser.add_argument("-i", dest="selection", action="append", help=which)
     given = parser.parse_args(arguments)
@@ -199,15 +215,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
     }
     with study.progress() as shown:
 
-        def run(names: list[str], methods: list[str], limit: float) -> list[Record]:
+        def run(names: list[str], methods: Iterable[str], limit: float) -> list[Record]:
             return api.run(
-                names, methods, store=given.store, time_limit_s=limit, jobs=given.jobs,
+                names, list(methods), store=given.store, time_limit_s=limit, jobs=given.jobs,
                 progress=shown,
             )  # fmt: skip
 
         equal = run([each.id for each in entries], [SPLITTING, *OTHERS], given.time)
         # Each formulation refuses the instances of the other sections.
         timed = run([each.id for each in entries], [PLAIN, *EXACTS], given.exact_time)
+        if given.longer > given.exact_time:
+            again = undecided(duels(timed, entries, best), given.longer)
+            models = {EXACT[each.section] for each in again}
+            if again:
+                timed += run([each.instance for each in again], sorted(models), given.longer)
     page = claims_text.markdown(
         duels(timed, entries, best), improvements(equal, entries), gains(every, best),
         given.time, given.exact_time,

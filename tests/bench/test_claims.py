@@ -32,7 +32,22 @@ def test_a_stopped_exact_model_gives_a_ratio_at_least():
     )
     assert ">= 600x" in page
     assert "395 times or more on 1 of 1" in page
-    assert "395 times faster than an exact model: seen, at least 600 times" in page
+    assert "395 times faster than an exact model: seen, on 1 of 1; at least 600 times" in page
+
+
+def test_a_longer_run_counts_and_is_made_only_where_it_could_tell():
+    runs = [
+        run(FREE, claims.PLAIN, objective=1.0, wall_s=0.5),
+        run(FREE, "assign@highs", objective=1.0, wall_s=60.0, claim="feasible"),
+        run(LATENCY, claims.PLAIN, objective=1.0, wall_s=0.1),
+        run(LATENCY, "disjunctive@highs", objective=1.0, wall_s=50.0, claim="optimal"),
+    ]
+    found = claims.duels(runs, ENTRIES, {})
+    assert [each.instance for each in claims.undecided(found, 300)] == [FREE.id]
+    assert claims.undecided(found, 150) == []
+    runs.append(run(FREE, "assign@highs", objective=1.0, wall_s=300.0, claim="feasible"))
+    longer = {each.instance: each.ratio for each in claims.duels(runs, ENTRIES, {})}
+    assert longer[FREE.id] == pytest.approx(600)
 
 
 def test_a_proof_is_an_end_and_no_answer_is_no_loss():
