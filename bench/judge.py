@@ -11,7 +11,7 @@ import numpy as np
 
 from bench import frames
 from problems import answer as answers
-from problems import calls, latency, throughput
+from problems import calls, chips, latency, throughput
 from problems.answer import Answer, AnswerFile
 from problems.checker import check
 from problems.checker.shape import CARRIED
@@ -102,6 +102,10 @@ def objective(instance: Instance, answer: Answer | str) -> float | None:
         return (
             finite(calls.makespan(instance, answer)) if calls.is_valid(instance, answer) else None
         )
+    if instance.problem == "chips":
+        if not chips.is_valid(instance, answer.device):
+            return None
+        return finite(chips.period(instance, answer.device))
     if not throughput.is_valid(instance, answer.device):
         return None
     return finite(throughput.period(instance, answer.device))

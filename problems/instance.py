@@ -90,6 +90,7 @@ class Instance:
         `staged`: link of device k's port; 0 for hosts (and throughout a `direct` platform).
     wire : int64 array, shape (K, K)
         `direct`: link from device k to device l; 0 for k = l (and throughout a `staged` platform).
+        `chips`: only k to k + 1; 0 elsewhere, for there is no other link.
     """
 
     id: str

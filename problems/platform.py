@@ -200,8 +200,13 @@ def link_names(platform: Platform) -> set[str]:
     return {name for name in named | {platform.default_link} if name is not None}
 
 
-def validate(platform: Platform, where: str = "platform") -> None:
+def validate(platform: Platform, where: str = "platform", *, chain: bool = False) -> None:
     """Check what types alone cannot say.
+
+    Parameters
+    ----------
+    chain : bool
+        Only neighbours in the list of devices need a link (`chips`).
 
     Raises
     ------
@@ -240,6 +245,6 @@ def validate(platform: Platform, where: str = "platform") -> None:
         joined.add(pair)
     if platform.default_link is None:
         for i, a in enumerate(names):
-            for b in names[:i]:
+            for b in names[max(0, i - 1) : i] if chain else names[:i]:
                 if frozenset((a, b)) not in joined:
                     raise FileError(f"{where}: no wire joins {b!r} and {a!r} - at `$.wires`")

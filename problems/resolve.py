@@ -63,14 +63,16 @@ def resolve(
         a node (or a colocation group) runs on no device.
     """
     parsed = rules_.parse(spec.problem, spec.rules, where)
-    validate(platform, f"{where}: platform")
+    validate(platform, f"{where}: platform", chain=spec.problem == "chips")
     _refuse_platform(spec.problem, platform, where)
     graph = coarsen(graph, spec.level)
     time = _times(graph, platform, devices, where)
     shared = _shared_weights(graph, parsed)
     group = _groups(graph, parsed)
     _refuse_unplaceable(graph, time, group, where)
-    link_time, port, wire = _link_times(graph, platform, links, where)
+    link_time, port, wire = _link_times(
+        graph, platform, links, where, chain=spec.problem == "chips"
+    )
     arrays: dict[str, np.ndarray] = {
         "time": time,
         **csr(graph.n, graph.edges),
@@ -129,6 +131,33 @@ def _refuse_platform(problem: str, platform: Platform, where: str) -> None:
             f"{where}: `calls` moves data through host memory: a staged platform, not"
             f" {platform.topology} - at `$.platform.topology`"
         )
+    if problem == "chips":
+        _refuse_no_chain(platform, where)
+
+
+def _refuse_no_chain(platform: Platform, where: str) -> None:
+    """What is no one-way chain of like chips."""
+    if platform.topology != "direct":
+        raise FileError(
+            f"{where}: `chips` are joined by links from neighbour to neighbour: a direct platform,"
+            f" not {platform.topology} - at `$.platform.topology`"
+        )
+    first, names = platform.devices[0], [device.name for device in platform.devices]
+    for k, device in enumerate(platform.devices):
+        at = f"at `$.platform.devices[{k}]`"
+        if device.host:
+            raise FileError(f"{where}: a chain of `chips` has no host - {at}")
+        if (device.device, device.memory_bytes) != (first.device, first.memory_bytes):
+            raise FileError(
+                f"{where}: the `chips` of a chain are alike: {device.name!r} has another device"
+                f" file or memory than {first.name!r} - {at}"
+            )
+    for i, wire in enumerate(platform.wires):
+        if abs(names.index(wire.source) - names.index(wire.target)) != 1:
+            raise FileError(
+                f"{where}: {wire.source!r} and {wire.target!r} are no neighbours in the chain of"
+                f" `chips`; wires join a chip to the next - at `$.platform.wires[{i}]`"
+            )
 
 
 def tier_of(n: int) -> str:
@@ -262,9 +291,13 @@ def _refuse_unplaceable(graph: OpGraph, time: np.ndarray, group: np.ndarray, whe
 
 
 def _link_times(
-    graph: OpGraph, platform: Platform, links: Mapping[str, LinkFile], where: str
+    graph: OpGraph,
+    platform: Platform,
+    links: Mapping[str, LinkFile],
+    where: str,
+    chain: bool,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Time every payload over every link that the platform uses."""
+    """Time every payload over every link that the platform uses; in a chain only to the next."""
     for name in sorted(link_names(platform)):
         if name not in links:
             raise FileError(
@@ -308,7 +341,7 @@ def _link_times(
     given = {(w.source, w.target): w.link for w in platform.wires}
     for k in range(K):
         for j in range(K):
-            if j == k:
+            if j == k or (chain and j != k + 1):
                 continue
             if (names[k], names[j]) in given:
                 wire[k, j] = number(given[names[k], names[j]], "forward")

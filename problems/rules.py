@@ -73,11 +73,37 @@ class CallsRules(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
     colocate_tied: bool = False
 
 
-Rules = ThroughputRules | LatencyRules | CallsRules
-RULES: dict[str, type[ThroughputRules] | type[LatencyRules] | type[CallsRules]] = {
+class ChipsRules(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
+    """Rules of `chips`, next to those that always hold (dataflow, no skipped chip, triangle).
+
+    Attributes
+    ----------
+    overlap : {'none', 'half', 'full'}
+        load = comp + in + out, max(comp, in + out) or max(comp, in, out).
+    through_traffic : bool
+        The chips between a producer and a consumer take the payload in and pass it on, and it
+        moves over each link once, however many consumers lie beyond. Otherwise only the chip that
+        sends and those that read it pay, once per destination.
+    memory : {'total', 'weights', 'ignored'}
+        What counts against a chip's memory: weights and outputs, weights only, nothing.
+    colocate_tied : bool
+        Nodes that share a weight sit on one chip.
+    """
+
+    overlap: Literal["none", "half", "full"] = "none"
+    through_traffic: bool = True
+    memory: Memory = "total"
+    colocate_tied: bool = False
+
+
+Rules = ThroughputRules | LatencyRules | CallsRules | ChipsRules
+RULES: dict[
+    str, type[ThroughputRules] | type[LatencyRules] | type[CallsRules] | type[ChipsRules]
+] = {
     "throughput": ThroughputRules,
     "latency": LatencyRules,
     "calls": CallsRules,
+    "chips": ChipsRules,
 }
 
 

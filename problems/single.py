@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from problems import calls, latency, throughput
+from problems import calls, chips, latency, throughput
 from problems.answer import Answer
 from problems.instance import Instance
 from problems.placement import is_placeable
@@ -18,8 +18,9 @@ def best_single(instance: Instance) -> tuple[Answer, float] | None:
     """
     sequence = np.arange(instance.n)
     best: tuple[int, float] | None = None
-    # One device of every class stands for all of it.
-    for k in np.unique(instance.device_class, return_index=True)[1].tolist():
+    # One device of every class stands for all of it; chips are like, and none may be skipped.
+    several = [0] if instance.problem == "chips" else _one_of_each_class(instance)
+    for k in several:
         device = np.full(instance.n, k, np.int64)
         if not is_placeable(instance, device):
             continue
@@ -29,6 +30,8 @@ def best_single(instance: Instance) -> tuple[Answer, float] | None:
             value = float((start + instance.time[:, k]).max())
         elif instance.problem == "calls":
             value = calls.makespan(instance, _one_call(instance, device))
+        elif instance.problem == "chips":
+            value = chips.period(instance, device)
         else:
             value = throughput.period(instance, device)
         if best is None or value < best[1]:
@@ -41,6 +44,12 @@ def best_single(instance: Instance) -> tuple[Answer, float] | None:
     if instance.problem == "calls":
         return _one_call(instance, device), best[1]
     return Answer(device), best[1]
+
+
+def _one_of_each_class(instance: Instance) -> list[int]:
+    """The first device of every symmetry class."""
+    first: list[int] = np.unique(instance.device_class, return_index=True)[1].tolist()
+    return first
 
 
 def _one_call(instance: Instance, device: np.ndarray) -> Answer:

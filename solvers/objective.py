@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from problems import calls, latency, throughput
+from problems import calls, chips, latency, throughput
 from problems.answer import Answer
 from problems.instance import Instance
-from solvers import start, start_calls
+from solvers import start, start_calls, start_chips
 from solvers.method import Context
 
 
@@ -25,15 +25,23 @@ def _calls(instance: Instance, answer: Answer) -> float | None:
     return calls.makespan(instance, answer) if calls.is_valid(instance, answer) else None
 
 
+def _chips(instance: Instance, answer: Answer) -> float | None:
+    if not chips.is_valid(instance, answer.device):
+        return None
+    return chips.period(instance, answer.device)
+
+
 VALUES: dict[str, Callable[[Instance, Answer], float | None]] = {
     "throughput": _throughput,
     "latency": _latency,
     "calls": _calls,
+    "chips": _chips,
 }
 STARTS: dict[str, Callable[[Instance], Answer | None]] = {
     "throughput": start.throughput_start,
     "latency": start.latency_start,
     "calls": start_calls.calls_start,
+    "chips": start_chips.chips_start,
 }
 
 

@@ -11,10 +11,10 @@ import math
 from dataclasses import dataclass
 
 from problems.answer import Answer
-from problems.checker import calls, latency, mapping, throughput
+from problems.checker import calls, chips, latency, mapping, throughput
 from problems.checker.shape import shape_violations
 from problems.instance import Instance
-from problems.rules import CallsRules, LatencyRules, ThroughputRules
+from problems.rules import CallsRules, ChipsRules, LatencyRules, ThroughputRules
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,8 @@ def check(instance: Instance, answer: Answer) -> Verdict:
     -------
     Verdict
         The objective in seconds, or the rules that are broken: ``shape``, ``device``, ``support``,
-        ``colocate``, ``memory``, ``contiguous`` (throughput), ``order``, ``start`` (latency).
+        ``colocate``, ``memory``, ``contiguous`` (throughput), ``order``, ``start`` (latency),
+        ``slot`` (calls), ``dataflow``, ``skipped``, ``triangle`` (chips).
     """
     shape = shape_violations(instance, answer)
     if shape:
@@ -61,6 +62,8 @@ def check(instance: Instance, answer: Answer) -> Verdict:
         violations, value = throughput.judge(instance, rules, device, violations)
     elif isinstance(rules, CallsRules):
         violations, value = calls.judge(instance, rules, answer, device, violations)
+    elif isinstance(rules, ChipsRules):
+        violations, value = chips.judge(instance, rules, device, violations)
     else:
         assert isinstance(rules, LatencyRules)
         violations, value = latency.judge(instance, answer, device, violations)

@@ -15,6 +15,7 @@ CARRIED: dict[str, tuple[str, ...]] = {
     "throughput": (),
     "latency": ("order", "start", "send", "receive"),
     "calls": ("slot",),
+    "chips": (),
 }
 
 

@@ -42,6 +42,9 @@ def random_bundle(
 ) -> Bundle:
     """A random instance; the same arguments give the same bundle.
 
+    `chips` are a chain of like chips whatever `topology` and `hosts` say; `like` speaks of their
+    links alone.
+
     Parameters
     ----------
     n, devices : int
@@ -67,6 +70,9 @@ def random_bundle(
     uneven : bool
         Links take longer on the way back.
     """
+    chips = problem == "chips"
+    if chips:
+        topology, hosts = "direct", 0
     rng = np.random.default_rng(seed)
     first_backward = (n + 1) // 2 if training else n
     pairs = rng.integers(0, n, (groups, 2))
@@ -122,14 +128,15 @@ def random_bundle(
         rule = {"rule": "random"}
         return LinkFile("placebench-link/1", name, "modelled", rule, there, back, model)
 
-    files = [k if k < hosts or not like else devices - 1 for k in range(devices)]
+    files = [k if k < hosts or not (like or chips) else devices - 1 for k in range(devices)]
     wires: list[Wire] = []
     links: dict[str, LinkFile] = {}
     for k in range(devices):
         name = f"port{files[k]}"
         if topology == "staged" and k >= hosts and name not in links:
             links[name] = link(name)
-        for j in range(k) if topology == "direct" else ():
+        others = range(max(0, k - 1), k) if chips else range(k)
+        for j in others if topology == "direct" else ():
             name = "wire" if like else f"wire{j}-{k}"
             links[name] = links.get(name) or link(name)
             wires.append(Wire(f"dev{j}", f"dev{k}", name))

@@ -18,6 +18,7 @@ KINDS: tuple[dict[str, Any], ...] = (
     {"problem": "latency"},
     {"problem": "latency", "rules": {"contention": "ports"}, "n": 5},
     {"problem": "calls", "n": 5},
+    {"problem": "chips"},
 )
 
 
@@ -36,6 +37,9 @@ def sample(seed: int, n: int = 6, devices: int = 3, **given: Any) -> Instance | 
         rules["contiguous"] = bool(rng.integers(2))
         rules["overlap"] = ("none", "half", "full")[rng.integers(3)]
         rules["split_phases"] = bool(rng.integers(2))
+    if problem == "chips":
+        rules["overlap"] = ("none", "half", "full")[rng.integers(3)]
+        rules["through_traffic"] = bool(rng.integers(2))
     if problem == "calls":
         slots = (None, 1, 2, 3)[rng.integers(4)]
         rules |= {} if slots is None else {"slots": slots}
