@@ -125,10 +125,11 @@ def _platform(
         )
         for k in range(instance.K)
     ]
+    chain = instance.problem == "chips"  # only to the next chip, and one way
     wires = [
-        Wire(names[a], names[b], link(int(wire[a, b]), int(wire[b, a])))
+        Wire(names[a], names[b], link(int(wire[a, b]), int(wire[a, b] if chain else wire[b, a])))
         for a in range(0 if instance.staged else instance.K)
-        for b in range(a + 1, instance.K)
+        for b in range(a + 1, min(a + 2, instance.K) if chain else instance.K)
     ]
     topology: Literal["staged", "direct"] = "staged" if instance.staged else "direct"
     made = Platform(
