@@ -10,12 +10,12 @@ bounds it, is a bound. Own derivation.
 
 from __future__ import annotations
 
-import math
 from dataclasses import replace
 
 # Imported for their entries in the registry.
 from problems.bounds import critical_path, destructive, head_tail_load, headtail, joint_lp, load_lp
-from problems.bounds.registry import Bounder, bound, round_down
+from problems.bounds.registry import bound
+from problems.bounds.relaxed import largest
 from problems.instance import Instance
 from problems.rules import CallsRules, LatencyRules
 
@@ -40,28 +40,15 @@ def as_schedule(instance: Instance) -> Instance:
 @bound("schedule", problems=["calls"], rules=RULES)
 def schedule(instance: Instance) -> tuple[float, str]:
     """The largest cheap bound of the schedule, in seconds."""
-    case = as_schedule(instance)
-    found = [_one(each, case, None) for each in CHEAP]
-    return _largest(instance, found)
+    return largest(as_schedule(instance), CHEAP, _terms(instance))
 
 
 @bound("schedule-search", problems=["calls"], rules=RULES, effort="search")
 def schedule_search(instance: Instance, seconds: float) -> tuple[float, str]:
     """The largest bound of the schedule that is found by searching, in seconds."""
-    case = as_schedule(instance)
-    return _largest(instance, [_one(each, case, seconds / len(SEARCH)) for each in SEARCH])
+    return largest(as_schedule(instance), SEARCH, _terms(instance), seconds)
 
 
-def _one(entry: Bounder, case: Instance, seconds: float | None) -> tuple[float, str]:
-    reason = entry.valid_for(case)
-    if reason is not None:
-        return 0.0, reason
-    found = entry(case) if seconds is None else entry(case, seconds)
-    # Of an instance without any answer, a bound may have no finite value to tell.
-    return (found.value, f"{found.name}: {found.note}") if math.isfinite(found.value) else (0.0, "")
-
-
-def _largest(instance: Instance, found: list[tuple[float, str]]) -> tuple[float, str]:
-    value, note = max(found)
-    # A call sums its nodes and payloads, which the schedule's bounds do not know of.
-    return round_down(value, 2 * instance.n + 2 * instance.m), note
+def _terms(instance: Instance) -> int:
+    """What a call sums: its nodes and payloads."""
+    return 2 * instance.n + 2 * instance.m
