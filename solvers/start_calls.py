@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Iterator
 
 import numpy as np
@@ -20,15 +22,22 @@ STEPS = 1_000, 400
 """Steps of the search: at least, and at most for every node."""
 WALKS = 4
 """Simple answers that walks start from, best first."""
+PIECE = 400_000
+"""Nodes, edges and slots between looks at the clock: some hundredths of a second."""
 LEVELS = 8
 HOT, COLD = 0.1, 0.0005
 """Temperatures as shares of the value at the start."""
 
 
-def calls_start(instance: Instance, seed: int = 0) -> Answer | None:
+def calls_start(instance: Instance, seed: int = 0, *, deadline: float = math.inf) -> Answer | None:
     """The best answer of short walks from the best simple ones; None without a valid one.
 
-    Deterministic for a seed: it is bounded by steps, not by time.
+    Deterministic for a seed where the deadline does not cut it: it is bounded by steps.
+
+    Parameters
+    ----------
+    deadline : float
+        On :func:`time.monotonic`'s scale, seconds. The simple answers are made in any case.
     """
     candidates = [calls.dispatch(instance, device) for device in mappings(instance)]
     able = [each for each in candidates if calls.finishes(instance, each) is not None]
@@ -41,7 +50,9 @@ def calls_start(instance: Instance, seed: int = 0) -> Answer | None:
     rng = np.random.default_rng(seed)
     best: Answer | None = None
     for key in sorted(value)[:WALKS]:
-        found = anneal(instance, value[key], rng)
+        if best is not None and time.monotonic() > deadline:
+            break
+        found = anneal(instance, value[key], rng, deadline)
         if best is None or (
             found is not None and calls.makespan(instance, found) < calls.makespan(instance, best)
         ):
@@ -98,7 +109,9 @@ def _sequence(instance: Instance) -> list[list[int]]:
     return [sorted(whole.nodes[block]["members"]) for block in order]
 
 
-def anneal(instance: Instance, answer: Answer, rng: np.random.Generator) -> Answer | None:
+def anneal(
+    instance: Instance, answer: Answer, rng: np.random.Generator, deadline: float = math.inf
+) -> Answer | None:
     """The best valid answer that a walk from `answer` passes; None without one.
 
     A step moves a colocation group to another device, its nodes into calls at random or into those
@@ -112,31 +125,21 @@ def anneal(instance: Instance, answer: Answer, rng: np.random.Generator) -> Answ
     steps = int(max(STEPS[0], min(WORK // cost, STEPS[1] * instance.n)))
     order = np.argsort(instance.group, kind="stable")
     ptr = np.searchsorted(instance.group[order], np.arange(int(instance.group.max()) + 2))
-    found, device, slot = _walk(
-        np.array(whole.device, np.int64),
-        np.array(whole.slot, np.int64),
-        q,
-        np.cumsum(~instance.host) - 1,
-        steps,
-        int(rng.integers(2**31)),
-        ptr,
-        order,
-        instance.time,
-        instance.succ_ptr,
-        instance.succ,
-        instance.pred_ptr,
-        instance.pred,
-        instance.host,
-        instance.link_time,
-        instance.port,
-        instance.group,
-        instance.node_bytes,
-        instance.shared_ptr,
-        instance.shared_node,
-        instance.shared_bytes,
-        instance.memory,
-    )
-    return Answer(device, slot=slot) if found else None
+    device, slot = np.array(whole.device, np.int64), np.array(whole.slot, np.int64)
+    best_device, best_slot, told = device.copy(), slot.copy(), np.zeros(4)
+    seed = int(rng.integers(2**31))
+    number, piece = np.cumsum(~instance.host) - 1, max(1, PIECE // cost)
+    for first in range(0, steps, piece):
+        if first and time.monotonic() > deadline:
+            break
+        part = first, min(first + piece, steps), steps
+        _walk(
+            device, slot, best_device, best_slot, told, q, number, part, seed, ptr, order,
+            instance.time, instance.succ_ptr, instance.succ, instance.pred_ptr, instance.pred,
+            instance.host, instance.link_time, instance.port, instance.group, instance.node_bytes,
+            instance.shared_ptr, instance.shared_node, instance.shared_bytes, instance.memory,
+        )  # fmt: skip
+    return Answer(best_device, slot=best_slot) if told[3] else None
 
 
 @njit(cache=True)
@@ -238,20 +241,29 @@ def _propose(  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def _walk(  # type: ignore[no-untyped-def]
-    device, slot, q, number, steps, seed, ptr, order, time, succ_ptr, succ, pred_ptr, pred, host,
-    link_time, port, group, node_bytes, shared_ptr, shared_node, shared_bytes, memory,
+    device, slot, best_device, best_slot, told, q, number, part, seed, ptr, order, time, succ_ptr,
+    succ, pred_ptr, pred, host, link_time, port, group, node_bytes, shared_ptr, shared_node,
+    shared_bytes, memory,
 ):  # fmt: skip
-    np.random.seed(seed)
-    value = makespan(
-        device, slot, q, number, time, succ_ptr, succ, pred_ptr, pred, host, link_time, port
-    )
-    over = overflow(device, node_bytes, shared_ptr, shared_node, shared_bytes, memory)
-    scale = value if value > 0.0 else 1.0
-    energy = value + 10 * over * scale
-    found = over == 0.0
-    least, best_device, best_slot = value, device.copy(), slot.copy()
+    """Steps from `part[0]` to `part[1]` of `part[2]`: devices, slots, the best and `told` go on.
+
+    `told` has the value at the start, the energy, the least value and whether the best is valid.
+    The random numbers go on as well: the first part seeds them, and nothing else here draws any.
+    """
+    first, last, steps = part
+    if first == 0:
+        np.random.seed(seed)
+        value = makespan(
+            device, slot, q, number, time, succ_ptr, succ, pred_ptr, pred, host, link_time, port
+        )
+        over = overflow(device, node_bytes, shared_ptr, shared_node, shared_bytes, memory)
+        told[0] = value if value > 0.0 else 1.0
+        told[1] = value + 10 * over * told[0]
+        told[2] = value
+        told[3] = over == 0.0
+    scale, energy, least, found = told[0], told[1], told[2], told[3] > 0.0
     kept_device, kept_slot = device.copy(), slot.copy()
-    for step in range(steps):
+    for step in range(first, last):
         warm = scale * HOT * (COLD / HOT) ** (step / steps)
         changed = _propose(
             device, slot, q, ptr, order, time, succ_ptr, succ, pred_ptr, pred, host, group
@@ -272,4 +284,4 @@ def _walk(  # type: ignore[no-untyped-def]
                 best_device[:], best_slot[:] = device, slot
         else:
             device[:], slot[:] = kept_device, kept_slot
-    return found, best_device, best_slot
+    told[1], told[2], told[3] = energy, least, found

@@ -21,6 +21,8 @@ from solvers.start_calls import calls_start
 
 # Placements tried: in the first attempt, in one attempt at most (more for more units), and in all.
 FIRST, STEP, ALL = 20_000, 200_000, 10_000_000
+# Placements between looks at the clock: a millisecond, or some on large graphs.
+SLICE = 500
 _FOUND, _NONE, _OUT = 1, 0, -1
 
 
@@ -34,21 +36,26 @@ def baseline(instance: Instance, space: Space, context: Context, best: Best) -> 
     single = best_single(instance)
     best.offer(None if single is None else single[0])
     if best.answer is None:
-        place = first_fit(space, context)
+        place, complete = _fit(space, context)
         if place is not None:
             best.offer_device(place[space.unit])
-    if best.answer is None and instance.problem == "calls":
-        # A placement may cut into more calls than there are slots: walk to one that does not.
-        best.offer(calls_start(instance))
+        if best.answer is None and instance.problem == "calls" and not complete:
+            # A placement may cut into more calls than there are slots: walk to one that does not.
+            best.offer(calls_start(instance, deadline=context.deadline - MARGIN))
     return best.answer is not None
 
 
 def first_fit(space: Space, context: Context) -> np.ndarray | None:
     """A valid placement of units, int64 array of shape (U,); None where none is found in time."""
+    return _fit(space, context)[0]
+
+
+def _fit(space: Space, context: Context) -> tuple[np.ndarray | None, bool]:
+    """What :func:`first_fit` finds, and whether it is known that there is none."""
     U, K = space.unit_time.shape
     supported = np.isfinite(space.unit_time)
     if not supported.any(axis=1).all():
-        return None
+        return None, True
     total = np.where(supported, space.unit_time, 0.0).sum(axis=0) / supported.sum(axis=0).clip(1)
     devices = np.argsort(total, kind="stable")
     natural = np.arange(U)
@@ -57,25 +64,33 @@ def first_fit(space: Space, context: Context) -> np.ndarray | None:
     stream = rng_.seeded(np.random.default_rng(0))
     rng = np.random.default_rng(0)
     state, left, budget, attempt = state_.empty(space), ALL, max(FIRST, 2 * U), 0
-    # One attempt is made in any case: late is better than never.
-    while left > 0 and (attempt == 0 or context.time_left() > MARGIN):
+    choice = np.empty(U, np.int64)
+    # Every unit is placed once in any case: late is better than never.
+    owed = 2 * U
+    while left > 0 and (owed > 0 or context.time_left() > MARGIN):
         order = natural
         if attempt % 4 == 1 and not space.contiguous:
             order = hardest
         elif attempt % 4 > 1:
             order = random_order(space, stream)
         state_.clear(state)
-        found = _search(space, state, order, devices, min(budget, left))
+        choice.fill(-1)
+        found, at, trials = _OUT, 0, min(budget, left)
+        while found == _OUT and trials > 0 and (owed > 0 or context.time_left() > MARGIN):
+            piece = min(SLICE, trials)
+            found, at = _search(space, state, order, devices, choice, at, piece)
+            trials -= piece
+            owed -= piece
         if found == _FOUND:
-            return state.place.copy()
+            return state.place.copy(), False
         if found == _NONE:
-            return None
+            return None, True
         left -= budget
         attempt += 1
         if attempt % 4 == 0:
             budget = min(2 * budget, max(STEP, budget))
         devices = rng.permutation(K)
-    return None
+    return None, False
 
 
 @njit(cache=True)
@@ -89,30 +104,32 @@ def random_order(space, stream):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _search(space, state, order, devices, budget):  # type: ignore[no-untyped-def]
-    """First-fit in the given orders with backtracking; `budget` placements at most."""
+def _search(space, state, order, devices, choice, i, budget):  # type: ignore[no-untyped-def]
+    """First-fit in the given orders with backtracking; `budget` placements at most.
+
+    Goes on from unit `i` of the order, for which and before which `choice` has the devices tried
+    last, in place. Returns how it ended and the unit to go on from.
+    """
     U, K = space.unit_time.shape
-    choice = np.full(U, -1, np.int64)
     position = np.empty(K, np.int64)
-    i = 0
     while i >= 0:
         if i == U:
-            return _FOUND
+            return _FOUND, i
         g = order[i]
         placed = False
         for c in range(choice[i] + 1, K):
             k = devices[c]
             if space.unit_time[g, k] == np.inf:
                 continue
+            if budget == 0:
+                return _OUT, i
             budget -= 1
-            if budget < 0:
-                return _OUT
+            choice[i] = c
             state_.shift(space, state, g, k)
             if state.use[k] > space.memory[k]:
                 continue
             if space.contiguous and not state_.chain(state, position):
                 continue
-            choice[i] = c
             placed = True
             break
         if placed:
@@ -122,4 +139,4 @@ def _search(space, state, order, devices, budget):  # type: ignore[no-untyped-de
         else:
             state_.shift(space, state, g, state_.NOWHERE)
             i -= 1
-    return _NONE
+    return _NONE, i

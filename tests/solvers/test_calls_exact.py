@@ -10,6 +10,7 @@ import pytest
 
 from problems.answer import Answer
 from problems.checker import check
+from solvers import start_calls
 from solvers.catalogue import load
 from solvers.formulations import calls as formulation
 from solvers.start_calls import anneal, calls_start, mappings
@@ -144,3 +145,18 @@ def test_a_walk_is_the_same_for_the_same_seed():
     found = [anneal(case, Answer(first), np.random.default_rng(3)) for _ in range(2)]
     assert (found[0].device == found[1].device).all()
     assert (found[0].slot == found[1].slot).all()
+
+
+def test_pieces_of_a_walk_change_nothing_and_the_deadline_ends_it(monkeypatch):
+    (_, case), *_ = calls_instances(range(7, 8))
+    first = Answer(next(mappings(case)))
+    whole = anneal(case, first, np.random.default_rng(3))
+    monkeypatch.setattr(start_calls, "PIECE", 1)
+    found = anneal(case, first, np.random.default_rng(3))
+    assert (found.device == whole.device).all()
+    assert (found.slot == whole.slot).all()
+    parts = []
+    walk = start_calls._walk
+    monkeypatch.setattr(start_calls, "_walk", lambda *a: (parts.append(a), walk(*a)))
+    assert calls_start(case, deadline=0.0) is not None
+    assert len(parts) == 1  # of one walk
