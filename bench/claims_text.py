@@ -92,8 +92,8 @@ def _verdicts(duels: Sequence[Duel], better: pd.DataFrame, gains: pd.DataFrame) 
         lines.append(
             f"* {FASTER:g} times faster than an exact model: {'seen' if seen else 'not seen'}, on"
             f" {len(seen)} of {len(duels)}; at least {most:.3g} times at most. Where the exact"
-            f" model ended, {ended:.3g} at most; elsewhere it was stopped, after {stopped:.3g} s at most,"
-            " and would have taken longer."
+            f" model ended, {ended:.3g} at most; elsewhere it was stopped, after {stopped:.3g} s at"
+            " most, and would have taken longer."
         )
         losses = {each.instance: each.loss for each in duels if math.isfinite(each.exact_z)}
         if losses:
@@ -164,8 +164,8 @@ def _said_of_duels(duels: Sequence[Duel]) -> list[str]:
     return [
         f"At least {max(ratios):.3g} times faster at most, {_geometric(ratios):.3g} times on"
         f" geometric mean; {FASTER:g} times or more on {sum(r >= FASTER for r in ratios)} of"
-        f" {len(duels)}. The exact model was stopped by the limit on {stopped}. The loss is below 1 % on {within}"
-        f" of {len(losses)}, {percent(max(losses, default=0.0))} at most."
+        f" {len(duels)}. The exact model was stopped by the limit on {stopped}. The loss is below"
+        f" 1 % on {within} of {len(losses)}, {percent(max(losses, default=0.0))} at most."
     ]
 
 
