@@ -31,6 +31,7 @@ MEMORY_BYTES = 4 << 30
 _EDGES_PER_NODE = 2
 _KINDS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("throughput", {}), ("throughput", {"contiguous": True}), ("latency", {}), ("calls", {}),
+    ("chips", {}),
 )  # fmt: skip
 
 

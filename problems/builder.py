@@ -53,7 +53,7 @@ class Builder:
     name : str
         Of the graph and of the instance.
     problem : str
-        ``throughput`` or ``latency``.
+        ``throughput``, ``latency``, ``calls`` or ``chips``.
     rules : mapping
         Rules of the problem that differ from the default.
     family : str
@@ -195,7 +195,10 @@ class Builder:
         self._wires.append(Wire(source, target, link))
 
     def set_default_link(self, link: str) -> None:
-        """Join all pairs of devices that no wire joins (direct platform)."""
+        """Join all pairs of devices that no wire joins (direct platform).
+
+        In a chain of `chips` these are the neighbours, in the order in which devices are added.
+        """
         self._default_link = name_of(link, "a default link")
 
     def add_node(

@@ -120,6 +120,8 @@ def resolve(
 
 def _refuse_platform(problem: str, platform: Platform, where: str) -> None:
     """What a problem has no meaning for."""
+    if problem == "chips":
+        _refuse_no_chain(platform, where)
     for k, device in enumerate(platform.devices):
         at = f"at `$.platform.devices[{k}].unlimited`"
         if device.unlimited and problem == "calls" and not device.host:
@@ -131,8 +133,6 @@ def _refuse_platform(problem: str, platform: Platform, where: str) -> None:
             f"{where}: `calls` moves data through host memory: a staged platform, not"
             f" {platform.topology} - at `$.platform.topology`"
         )
-    if problem == "chips":
-        _refuse_no_chain(platform, where)
 
 
 def _refuse_no_chain(platform: Platform, where: str) -> None:

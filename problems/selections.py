@@ -14,7 +14,8 @@ from problems.instance import InstanceSpec
 HOLDOUT = "holdout"
 # The usual ones, in the order in which they are listed; there may be others.
 NAMES = (
-    "smoke", "default", "full", "latency", "throughput", "calls", "training", "scaling", HOLDOUT,
+    "smoke", "default", "full", "latency", "throughput", "calls", "chips", "training", "scaling",
+    HOLDOUT,
 )  # fmt: skip
 
 

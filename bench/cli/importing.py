@@ -55,7 +55,7 @@ Memory = Annotated[
     Optional[str],  # noqa: UP045
     typer.Option("--memory", metavar="SIZE", help="Of every device: 4GB, 512MiB."),
 ]
-Problem = Annotated[str, typer.Option("--problem", help="throughput, latency or calls.")]
+Problem = Annotated[str, typer.Option("--problem", help="throughput, latency, calls or chips.")]
 Contiguous = Annotated[
     bool,
     typer.Option("--contiguous/--free", help="Devices form a chain, or any placement is allowed."),

@@ -72,6 +72,8 @@ def read(
     """
     file = typed_json(data, MsrFile, where)
     _check_graph(file, where)
+    if problem == "chips":
+        raise error(where, "its accelerators pass data through host memory: no `chips`", "$")
     rules: dict[str, Any] = {"memory": "weights"}
     if problem == "throughput":
         rules |= {"contiguous": True} if contiguous else {}

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 
+from problems.chips import hops
 from problems.instance import Instance
 
 
 def transfer_times(instance: Instance) -> np.ndarray:
-    """Seconds of each node's payload, mean over ordered pairs of devices; shape (n,), K > 1."""
+    """Seconds of each node's payload, mean over ordered pairs of devices; shape (n,), K > 1.
+
+    `chips`: mean over the links from a chip to the next.
+    """
     K = instance.K
     share = np.zeros(len(instance.link_time))
-    if instance.staged:
+    if instance.problem == "chips":
+        share += np.bincount(hops(instance), minlength=len(share)) / (K - 1)
+    elif instance.staged:
         # Out of k and into l: each port serves 2 (K - 1) of the K (K - 1) pairs.
         np.add.at(share, instance.port, 2 / K)
     else:

@@ -18,7 +18,7 @@ def body(answer) -> bytes:
     return msgspec.msgpack.encode(encode_answer(answer, 1 << 16))
 
 
-@pytest.mark.parametrize("problem", ["throughput", "latency", "calls"])
+@pytest.mark.parametrize("problem", ["throughput", "latency", "calls", "chips"])
 def test_fast_and_slow_agree_on_reports(problem):
     instance = harness.instance(problem, devices=3, tight=1.5, unsupported=0.2)
     rng = np.random.default_rng(0)
@@ -33,7 +33,7 @@ def test_fast_and_slow_agree_on_reports(problem):
         found = judge.judge(instance, (0.0, body(answer)))
         verdict = check(instance, answer)
         assert (found.objective, found.violations) == (verdict.objective, verdict.violations)
-        whole = problem == "throughput" or answer.order is not None or answer.slot is not None
+        whole = problem in ("throughput", "chips") or answer.order is not None or answer.slot is not None
         assert found.completed_by_dispatch == (verdict.valid and not whole)
         fast = judge.objective(instance, answer)
         assert (fast is None) == (verdict.objective is None)
@@ -70,7 +70,7 @@ def test_claimed_starts_are_judged_by_the_checker_only():
     assert judge.objective(instance, early) is None
 
 
-@pytest.mark.parametrize("problem", ["throughput", "latency", "calls"])
+@pytest.mark.parametrize("problem", ["throughput", "latency", "calls", "chips"])
 def test_what_a_problem_has_no_place_for_is_no_answer(problem):
     instance = harness.instance(problem)
     device = np.zeros(instance.n, int)
