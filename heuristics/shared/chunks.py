@@ -7,7 +7,8 @@ the result is a chain.
 
 from __future__ import annotations
 
-from itertools import islice, permutations
+from collections.abc import Iterator
+from itertools import islice
 
 import numpy as np
 from numba import njit
@@ -19,18 +20,32 @@ from problems.instance import Instance
 
 STEPS = 24  # of the bisection: 2**-24 of the first interval
 PERMUTATIONS = 24
+PERMUTED = 8
+"""Devices that are permuted at most."""
 
 
 def device_orders(instance: Instance, limit: int = PERMUTATIONS) -> list[np.ndarray]:
-    """Orders of the devices, at most `limit`, that differ by more than interchangeable devices."""
-    classes = instance.device_class
-    found: dict[tuple[int, ...], np.ndarray] = {}
-    # Eight devices have 40,320 orders: more than enough to look through for unlike ones.
-    for order in islice(permutations(range(instance.K)), 40_320):
-        found.setdefault(tuple(classes[list(order)]), np.array(order, np.int64))
-        if len(found) == limit:
-            break
-    return list(found.values())
+    """Orders of the devices, at most `limit`, that differ by more than interchangeable devices.
+
+    Of more than :data:`PERMUTED` devices only the last ones change places.
+    """
+    kept = max(0, instance.K - PERMUTED)
+    first, rest = list(range(kept)), list(range(kept, instance.K))
+    orders = islice(_unlike(instance.device_class.tolist(), rest), limit)
+    return [np.array(first + order, np.int64) for order in orders]
+
+
+def _unlike(classes: list[int], devices: list[int]) -> Iterator[list[int]]:
+    """Unlike orders of `devices` as their numbers go; interchangeable ones stay in order."""
+    if not devices:
+        yield []
+        return
+    tried: set[int] = set()
+    for i, k in enumerate(devices):
+        if classes[k] not in tried:
+            tried.add(classes[k])
+            for order in _unlike(classes, devices[:i] + devices[i + 1 :]):
+                yield [k, *order]
 
 
 def offer_chunks(
