@@ -20,7 +20,7 @@ from solvers.model import Model
 
 FIRST = ("prefix", "assign", "disjunctive", "calls")
 """Formulations that are taken before others, where none is named."""
-FIRST_NATIVE = ("stages", "intervals", "slots")
+FIRST_NATIVE = ("stages", "intervals", "slots", "hops")
 
 
 @dataclass(frozen=True, eq=False)

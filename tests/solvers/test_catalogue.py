@@ -31,6 +31,7 @@ def test_every_problem_has_exact_entries_of_both_kinds():
     for problem in ("throughput", "latency", "calls"):
         mine = [name for name in names() if problem in load(name).problems]
         assert {"@" in name for name in mine} == {True, False}, problem
+    assert "chips" in load("hops").problems
     assert set(natives()) < set(names())
     for name in natives():
         assert "ortools" in load(name).needs

@@ -28,6 +28,8 @@ def arguments(problem: str, seed: int) -> dict[str, Any]:
             "overlap": pick("none", "half", "full"),
             "split_phases": pick(True, False),
         }
+    if problem == "chips":
+        rules |= {"overlap": pick("none", "half", "full"), "through_traffic": pick(True, False)}
     return {
         "n": int(rng.integers(2, 7)),
         "devices": devices,

@@ -10,7 +10,7 @@ import pytest
 
 from problems.cp_sat import keep_sound
 from solvers import catalogue, objective
-from solvers.cpsat import _calls, _pipeline, _schedule
+from solvers.cpsat import _calls, _chips, _pipeline, _schedule
 from tests.brute_force import optimum
 from tests.solvers.tiny import calls_instances, instances
 
@@ -47,7 +47,13 @@ def test_a_model_in_fine_units_is_not_called_infeasible(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("problem", "module"), [("throughput", _pipeline), ("latency", _schedule), ("calls", _calls)]
+    ("problem", "module"),
+    [
+        ("throughput", _pipeline),
+        ("latency", _schedule),
+        ("calls", _calls),
+        ("chips", _chips),
+    ],
 )
 def test_models_read_as_answers_that_are_worth_their_bound(problem, module):
     from ortools.sat.python import cp_model

@@ -16,7 +16,7 @@ CASES = {
     "disjunctive": ("latency", {}),
     "calls": ("calls", {}),
 }
-NATIVE = {"throughput": "stages", "latency": "intervals", "calls": "slots"}
+NATIVE = {"throughput": "stages", "latency": "intervals", "calls": "slots", "chips": "hops"}
 
 
 def case(problem, rules):
