@@ -1,0 +1,193 @@
+"""The two modes of repair: SAMPLE and FIX. What comes back is valid, or None."""
+
+from __future__ import annotations
+
+import math
+import time
+from functools import cached_property
+from typing import Literal, NamedTuple
+
+import numpy as np
+
+from solvers.repair import search, state
+from solvers.repair.cuts import any_valid
+from solvers.repair.problem import Problem
+from solvers.repair.valid import is_valid
+
+Rule = Literal["exact", "difference"]
+LADDER: dict[Rule, tuple[float, ...]] = {
+    "exact": (0.0, 0.5, 0.8, 0.95, 1.0, 1.0),
+    "difference": (1.0, 1.0, 1.0),
+}
+"""Share of the edges that are tight, attempt by attempt. The first one of `exact` reaches every
+valid partition; the more are tight, the less a search has to take back."""
+WORK = 100_000
+"""Edges looked at between two looks at the clock: less than a millisecond."""
+FAILS = 200_000
+"""Failed decisions an attempt, times nodes: small graphs are searched to the end."""
+LEAST_FAILS = 100
+
+
+class Repaired(NamedTuple):
+    """A valid partition.
+
+    Attributes
+    ----------
+    chip : int64 array, shape (n,)
+    by : {'search', 'cuts'}
+        `cuts`: no attempt came to an end, and the partition has nothing to do with what was asked.
+    attempt : int
+        Attempts before the one that found it.
+    fails : int
+        Decisions of that attempt that had to be taken back.
+    """
+
+    chip: np.ndarray
+    by: Literal["search", "cuts"]
+    attempt: int
+    fails: int
+
+
+class Repair:
+    """Repairs of one problem; room is taken once, so that one object serves one thread.
+
+    Parameters
+    ----------
+    rule : {'exact', 'difference'}
+        `exact`: the rules as they are, which every valid partition can come out of. `difference`:
+        0 <= f(v) - f(u) <= 1 along every edge, which is enough for C1 and C3, forbids to skip
+        chips, and is never taken back but for C2 or memory.
+    allowed : bool array, shape (n, C), optional
+        Chips that a node may have at all; all by default.
+
+    Attributes
+    ----------
+    none : bool
+        Whether it has been proved that there is no valid partition (with `difference`: none of
+        that kind).
+    """
+
+    def __init__(
+        self, problem: Problem, rule: Rule = "exact", allowed: np.ndarray | None = None
+    ) -> None:
+        if rule not in LADDER:
+            raise ValueError(f"rule={rule!r} is not one of {', '.join(LADDER)}")
+        n, C = len(problem.bytes), problem.chips
+        self.problem, self.rule, self.none = problem, rule, False
+        self._allowed = np.ones((n, C), bool) if allowed is None else np.asarray(allowed, bool)
+        if self._allowed.shape != (n, C):
+            raise ValueError(f"allowed: shape {self._allowed.shape}, not {(n, C)}")
+        self._bits = np.int64(1) << np.arange(C)
+        self._state = state.empty(problem)
+        self._work = WORK
+
+    @cached_property
+    def fallback(self) -> np.ndarray | None:
+        """A valid partition that no search was needed for, shape (n,); None without one."""
+        chip = any_valid(self.problem)
+        if chip is None or not self._allowed[np.arange(len(chip)), chip].all():
+            return None
+        return chip
+
+    def sample(
+        self,
+        likely: np.ndarray,
+        order: np.ndarray,
+        stream: np.ndarray,
+        deadline: float = math.inf,
+    ) -> Repaired | None:
+        """Draw nodes in `order`, each from its probabilities restricted to what is still possible.
+
+        Parameters
+        ----------
+        likely : float array, shape (n, C)
+            Not negative and finite; proportional to the probabilities of a node's chips. A chip
+            of 0 is never drawn.
+        order : int array, shape (n,)
+            A permutation of the nodes.
+        stream : uint64 array, shape (1,)
+            Of :func:`solvers.rng.seeded`.
+        deadline : float
+            On :func:`time.monotonic`'s scale, seconds.
+
+        Returns
+        -------
+        Repaired or None
+            None where no valid partition was found in time, or none exists: see `none`.
+        """
+        n, C = self._allowed.shape
+        likely = np.ascontiguousarray(likely, float)
+        if likely.shape != (n, C) or not (np.isfinite(likely) & (likely >= 0)).all():
+            raise ValueError(f"likely: finite numbers of 0 or more, of shape {(n, C)}")
+        domain = (self._allowed & (likely > 0)) @ self._bits
+        candidate = np.zeros(n, np.int64)
+        return self._climb(domain, likely, candidate, order, stream, deadline, False)
+
+    def fix(
+        self,
+        candidate: np.ndarray,
+        order: np.ndarray,
+        stream: np.ndarray,
+        deadline: float = math.inf,
+    ) -> Repaired | None:
+        """Keep what is still possible of a candidate, node by node in `order`, then the rest.
+
+        Other nodes get the nearest chip that is possible when their turn comes. A candidate that
+        is valid (and, with `difference`, of that kind) comes back as it is.
+
+        Parameters
+        ----------
+        candidate : int array, shape (n,)
+            Chips, 0..C-1.
+        order, stream, deadline
+            As for :meth:`sample`; chance only plays a part after a first failed attempt.
+        """
+        n, C = self._allowed.shape
+        candidate = np.ascontiguousarray(candidate, np.int64)
+        if candidate.shape != (n,) or candidate.min() < 0 or candidate.max() >= C:
+            raise ValueError(f"candidate: chips 0..{C - 1}, of shape {(n,)}")
+        domain = self._allowed @ self._bits
+        return self._climb(domain, np.zeros((n, C)), candidate, order, stream, deadline, True)
+
+    def _climb(
+        self,
+        domain: np.ndarray,
+        likely: np.ndarray,
+        candidate: np.ndarray,
+        order: np.ndarray,
+        stream: np.ndarray,
+        deadline: float,
+        fix: bool,
+    ) -> Repaired | None:
+        n = len(domain)
+        order = np.ascontiguousarray(order, np.int64)
+        if order.shape != (n,) or (np.sort(order) != np.arange(n)).any():
+            raise ValueError(f"order: a permutation of 0..{n - 1}")
+        p, s = self.problem, self._state
+        fails = max(LEAST_FAILS, FAILS // n)
+        for attempt, share in enumerate(LADDER[self.rule]):
+            if (domain == 0).any():
+                break
+            state.tighten(s, share, stream)
+            state.begin(p, s, domain)
+            search.root(p, s)
+            ended = search.PAUSED
+            while ended == search.PAUSED:
+                ended = search.run(p, s, likely, candidate, order, fix, stream, self._work, fails)
+                if ended == search.PAUSED and time.monotonic() > deadline:
+                    return self._fallback(likely, fix)
+            if ended == search.FOUND:
+                chip = s.low.copy()
+                assert is_valid(p, chip), "a repair is valid"
+                return Repaired(chip, "search", attempt, int(s.number[state.FAILS]))
+            if ended == search.NONE and (share == 0 or self.rule == "difference"):
+                if fix or (likely > 0).all():
+                    self.none = True
+                return None
+        return self._fallback(likely, fix)
+
+    def _fallback(self, likely: np.ndarray, fix: bool) -> Repaired | None:
+        chip = self.fallback
+        if chip is None or not (fix or (likely[np.arange(len(chip)), chip] > 0).all()):
+            return None
+        return Repaired(chip, "cuts", len(LADDER[self.rule]), 0)

@@ -1,0 +1,253 @@
+"""SAMPLE and FIX against the definition of the rules, enumerated on tiny graphs."""
+
+import itertools
+import math
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from solvers.repair.cuts import any_valid
+from solvers.repair.modes import Repair
+from solvers.repair.problem import build
+from solvers.repair.valid import is_valid
+from solvers.rng import seeded
+
+
+class Tiny:
+    """A graph, and by the words of the rules which partitions are valid."""
+
+    def __init__(self, n, edges, chips, node_bytes, capacity, reads=(), shared=()):
+        self.n, self.edges, self.chips, self.capacity = n, edges, chips, capacity
+        self.bytes, self.reads, self.shared = node_bytes, reads, shared
+        self.problem = build(n, edges, chips, node_bytes, capacity, reads, shared)
+        self.partitions = set(itertools.product(range(chips), repeat=n))
+        self.valid = {f for f in self.partitions if self.keeps_all(f)}
+
+    def keeps_all(self, f):
+        if any(f[u] > f[v] for u, v in self.edges):
+            return False  # C1
+        if set(f) != set(range(max(f) + 1)):
+            return False  # C2
+        quotient = {(f[u], f[v]) for u, v in self.edges if f[u] != f[v]}
+
+        def longest(a, b):
+            if a == b:
+                return 0
+            return max((1 + longest(y, b) for x, y in quotient if x == a), default=-math.inf)
+
+        if any(longest(a, b) > 1 for a, b in quotient):
+            return False  # C3
+        for c in range(self.chips):  # C4
+            held = sum(self.bytes[v] for v in range(self.n) if f[v] == c)
+            held += sum(self.shared[w] for w in {w for v, w in self.reads if f[v] == c})
+            if held > self.capacity[c]:
+                return False
+        return True
+
+
+def tiny(seed):
+    rng = np.random.default_rng(seed)
+    n, chips = int(rng.integers(1, 7)), int(rng.integers(1, 5))
+    density, tight = rng.choice([0.2, 0.4, 0.7]), rng.choice([0.4, 0.6, 0.8, 2.0])
+    edges = [(u, v) for u in range(n) for v in range(u + 1, n) if rng.random() < density]
+    node_bytes, shared = rng.integers(0, 10, n), rng.integers(1, 10, 2)
+    reads = [(v, w) for v in range(n) for w in range(2) if rng.random() < 0.2]
+    total = int(node_bytes.sum()) + int(shared.sum())
+    capacity = np.floor(total * tight * rng.uniform(0.7, 1.3, chips)) + 1
+    return Tiny(n, edges, chips, node_bytes, capacity, reads, shared)
+
+
+@pytest.fixture(scope="module")
+def graphs():
+    return [tiny(seed) for seed in range(60)]
+
+
+def steps_by_one(case, f):
+    return all(f[v] - f[u] <= 1 for u, v in case.edges)
+
+
+def drawn(repair, case, count, stream, rng):
+    """What `count` samples give; None among them where one found nothing."""
+    uniform = np.ones((case.n, case.chips))
+    found = set()
+    for _ in range(count):
+        got = repair.sample(uniform, rng.permutation(case.n), stream)
+        found.add(None if got is None else tuple(got.chip.tolist()))
+    return found
+
+
+def test_the_cases_are_mixed(graphs):
+    assert sum(not each.valid for each in graphs) >= 5
+    skipping = [f for each in graphs for f in each.valid if not steps_by_one(each, f)]
+    assert len(skipping) >= 20, "some valid partitions are none of the difference system"
+    assert sum(len(each.valid) > 10 for each in graphs) >= 15
+
+
+def test_sample_reaches_every_valid_partition_and_no_other(graphs):
+    rng = np.random.default_rng(0)
+    stream = seeded(rng)
+    for case in graphs:
+        repair = Repair(case.problem)
+        found = drawn(repair, case, 40 * max(1, len(case.valid)), stream, rng)
+        assert found == (case.valid or {None})
+        assert repair.none == (not case.valid)
+
+
+def test_the_difference_system_reaches_all_steps_of_one_and_no_other(graphs):
+    rng = np.random.default_rng(1)
+    stream = seeded(rng)
+    for case in graphs:
+        steps = {f for f in case.valid if steps_by_one(case, f)}
+        repair = Repair(case.problem, "difference")
+        found = drawn(repair, case, 40 * max(1, len(steps)), stream, rng)
+        assert found == (steps or {None})
+
+
+def test_fix_leaves_a_valid_partition_alone(graphs):
+    rng = np.random.default_rng(2)
+    stream = seeded(rng)
+    for case in graphs:
+        repair = Repair(case.problem)
+        for f in case.valid:
+            got = repair.fix(np.array(f), rng.permutation(case.n), stream)
+            assert (tuple(got.chip.tolist()), got.by, got.attempt) == (f, "search", 0)
+
+
+def test_fix_keeps_the_first_node_where_any_valid_partition_does(graphs):
+    rng = np.random.default_rng(3)
+    stream = seeded(rng)
+    for case in graphs:
+        repair = Repair(case.problem)
+        for _ in range(10):
+            wish, order = rng.integers(0, case.chips, case.n), rng.permutation(case.n)
+            got = repair.fix(wish, order, stream)
+            assert (got is None) == (not case.valid)
+            if got is not None:
+                assert tuple(got.chip.tolist()) in case.valid
+                first = order[0]
+                possible = any(f[first] == wish[first] for f in case.valid)
+                assert (got.chip[first] == wish[first]) == possible
+
+
+def test_the_compiled_definition_is_the_definition(graphs):
+    for case in graphs:
+        for f in case.partitions:
+            assert is_valid(case.problem, np.array(f)) == (f in case.valid)
+
+
+def test_cuts_are_valid_where_they_are_found(graphs):
+    found = [(case, any_valid(case.problem)) for case in graphs]
+    assert all(f is None or tuple(f.tolist()) in case.valid for case, f in found)
+    assert sum(f is not None for _, f in found) >= 0.8 * sum(bool(c.valid) for c in graphs)
+
+
+def test_forbidden_chips_are_not_used(graphs):
+    rng = np.random.default_rng(4)
+    stream = seeded(rng)
+    for case in graphs:
+        allowed = rng.random((case.n, case.chips)) < 0.7
+        valid = {f for f in case.valid if all(allowed[v, f[v]] for v in range(case.n))}
+        repair = Repair(case.problem, allowed=allowed)
+        assert drawn(repair, case, 60 * max(1, len(valid)), stream, rng) == (valid or {None})
+        likely = np.where(allowed, rng.uniform(0.5, 1, allowed.shape), 0.0)
+        got = Repair(case.problem).sample(likely, np.arange(case.n), stream)
+        assert (got is None) == (not valid)
+        assert got is None or tuple(got.chip.tolist()) in valid
+
+
+def test_probabilities_are_followed():
+    """A free node is drawn as often as its probabilities say."""
+    repair = Repair(build(2, [], 2))
+    stream = seeded(np.random.default_rng(5))
+    likely = np.array([[1.0, 0.0], [0.2, 0.8]])
+    ones = [repair.sample(likely, np.arange(2), stream).chip[1] for _ in range(2_000)]
+    assert 0.75 < np.mean(ones) < 0.85
+
+
+@st.composite
+def graph_and_wish(draw):
+    n, chips = draw(st.integers(1, 40)), draw(st.integers(1, 12))
+    pairs = st.tuples(st.integers(0, n - 1), st.integers(0, n - 1))
+    edges = [(min(e), max(e)) for e in draw(st.lists(pairs, max_size=80)) if e[0] != e[1]]
+    node_bytes = draw(st.lists(st.integers(0, 9), min_size=n, max_size=n))
+    room = draw(st.integers(0, 3 * sum(node_bytes) // chips + 9))
+    wish = draw(st.lists(st.integers(0, chips - 1), min_size=n, max_size=n))
+    return build(n, edges, chips, node_bytes, [room] * chips), np.array(wish)
+
+
+@given(graph_and_wish(), st.sampled_from(["exact", "difference"]), st.integers(0, 2**32))
+@settings(max_examples=150, deadline=None)
+def test_what_comes_back_is_valid_whatever_the_graph(given_, rule, seed):
+    problem, wish = given_
+    rng = np.random.default_rng(seed)
+    stream, n = seeded(rng), len(wish)
+    repair = Repair(problem, rule)
+    soon = time.monotonic() + 0.5
+    kept = repair.fix(wish, rng.permutation(n), stream, soon)
+    sampled = repair.sample(rng.random((n, problem.chips)), rng.permutation(n), stream, soon)
+    assert kept is None or is_valid(problem, kept.chip)
+    assert sampled is None or is_valid(problem, sampled.chip)
+    if is_valid(problem, np.zeros(n, np.int64)):
+        assert kept is not None
+        assert sampled is not None
+    if repair.rule == "exact" and is_valid(problem, wish):
+        np.testing.assert_array_equal(kept.chip, wish)
+
+
+def test_a_repair_ends_at_its_deadline():
+    """Bytes that fit nowhere together: the search alone would go on and on."""
+    rng = np.random.default_rng(6)
+    n, chips = 2_000, 36
+    edges = [(max(0, v - int(rng.integers(1, 9))), v) for v in range(1, n)]
+    held = rng.integers(500, 1_000, n)
+    room = np.full(chips, held.sum() / chips * 1.0001)
+    repair = Repair(build(n, edges, chips, held, room))
+    stream, order = seeded(rng), rng.permutation(n)
+    repair.sample(np.ones((n, chips)), order, stream, time.monotonic())  # compiled before the clock
+    begin = time.monotonic()
+    got = repair.sample(np.ones((n, chips)), order, stream, begin + 0.05)
+    assert time.monotonic() - begin < 3
+    assert got is None or is_valid(repair.problem, got.chip)
+
+
+def test_same_seed_same_sample(graphs):
+    case = max(graphs, key=lambda each: len(each.valid))
+    found = []
+    for _ in range(2):
+        stream, repair = seeded(np.random.default_rng(7)), Repair(case.problem)
+        likely = np.ones((case.n, case.chips))
+        found.append([repair.sample(likely, np.arange(case.n), stream).chip for _ in range(5)])
+    np.testing.assert_array_equal(*found)
+    assert len(np.unique(found[0], axis=0)) > 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ((0, [], 2), "nodes=0: at least 1"),
+        ((2, [], 63), "chips=63: 1 to 62"),
+        ((2, [(1, 0)], 2), "0 <= u < v < 2"),
+        ((2, [], 2, [1]), r"node_bytes of shape \(1,\)"),
+        ((2, [], 2, [1, 1], [9, 9], [(0, 1)], [4]), "a weight below 1"),
+    ],
+)
+def test_what_is_no_problem_is_refused(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        build(*arguments)
+
+
+def test_arguments_that_do_not_fit_are_refused():
+    repair, stream = Repair(build(2, [(0, 1)], 2)), seeded(np.random.default_rng(0))
+    with pytest.raises(ValueError, match="rule='loose' is not one of exact, difference"):
+        Repair(repair.problem, "loose")
+    with pytest.raises(ValueError, match="a permutation of 0..1"):
+        repair.sample(np.ones((2, 2)), np.array([0, 0]), stream)
+    with pytest.raises(ValueError, match="finite numbers of 0 or more"):
+        repair.sample(np.full((2, 2), -1.0), np.arange(2), stream)
+    with pytest.raises(ValueError, match=r"chips 0..1"):
+        repair.fix(np.array([0, 2]), np.arange(2), stream)
+    with pytest.raises(ValueError, match=r"allowed: shape \(1, 2\)"):
+        Repair(repair.problem, allowed=np.ones((1, 2), bool))
