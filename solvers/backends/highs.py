@@ -44,7 +44,7 @@ def _attempt(model: Model, task: Task, start: np.ndarray | None, seconds: float)
 
     # One scheduler a process: without a reset a second run cannot have another thread count.
     highspy.Highs.resetGlobalScheduler(True)
-    highs = highspy.Highs()
+    highs = _silent(highspy)
     options = {
         "output_flag": task.log,
         "threads": task.threads,
@@ -87,6 +87,17 @@ def _attempt(model: Model, task: Task, start: np.ndarray | None, seconds: float)
         highs.cbMipInterrupt.subscribe(interrupt)
     _done(highs.run(), highspy, "run")
     return None if lost else _outcome(highs, highspy, task)
+
+
+def _silent(highspy: Any) -> Any:
+    """A `highspy.Highs` that says nothing yet: it prints a banner when it sets its callbacks."""
+
+    class Silent(highspy.Highs):  # type: ignore[misc]
+        def enableCallbacks(self) -> None:  # noqa: N802 - highspy's name
+            self.setOptionValue("output_flag", False)
+            super().enableCallbacks()
+
+    return Silent()
 
 
 def _outcome(highs: Any, highspy: Any, task: Task) -> Outcome:

@@ -13,6 +13,8 @@ from solvers.formulations._symmetry import canonical, leaders
 
 SAFETY = 1 - 1e-12
 """Seconds are rounded to nearest: lowered by this they are certainly no more."""
+BEYOND = 2.0**45
+"""Units, more than any horizon has."""
 
 
 class Program:
@@ -51,8 +53,11 @@ class Program:
         self._implied: list[tuple[Any, list[list[Any]]]] = []
 
     def units(self, seconds: np.ndarray) -> np.ndarray:
-        """Whole units, rounded down."""
-        return np.floor(seconds / self.unit * SAFETY).astype(np.int64)
+        """Whole units, rounded down; 0 for an infinite time: there is no literal to charge it."""
+        finite = np.where(np.isfinite(seconds), seconds, 0.0)
+        # Beyond the horizon it does not matter how far, and 64 bits end.
+        whole = np.floor(np.minimum(finite / self.unit * SAFETY, BEYOND))
+        return whole.astype(np.int64)
 
     def literal(self, possible: bool = True) -> Any:
         """A new literal, or None."""

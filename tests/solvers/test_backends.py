@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib
 import math
+import subprocess
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -165,6 +167,20 @@ def test_the_log_is_written_unless_it_is_not_wanted(name, says, capfd):
     assert says in capfd.readouterr().out
     backend(name).solve(model, Seen(model, log=False).task)
     assert says not in capfd.readouterr().out
+
+
+@pytest.mark.parametrize("name", ["highs", "pyomo-highs"])
+def test_no_banner_where_no_log_is_wanted(name):
+    """In a process of its own: HiGHS greets once a process."""
+    backend(name)
+    code = (
+        "from tests.solvers.test_backends import *\n"
+        "instance = larger(n=6)\n"
+        "model = form(instance).build(instance, symmetry=True, upper=np.inf, scale=10.0)\n"
+        f"backend({name!r}).solve(model, Seen(model).task)\n"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout == ""
 
 
 def test_the_backends_are_the_ones_tested_here():
