@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -13,9 +12,8 @@ from bench.compare_sides import Asked, CompareError
 from bench.leaderboard import gather
 from bench.leaderboard.gather import Source
 from bench.records import Record, Store
-from bench.selection import load, select
+from bench.wanted import Wanted
 from problems.catalogue import Library
-from problems.instance import Instance
 
 STORE = "results/runs"
 Compared = str | Path | Sequence[Record]
@@ -59,37 +57,17 @@ def compare(
     CompareError
         If the sides are not comparable, or there is nothing to compare. It is a ValueError.
     FileError
-        If a source has no records.
+        If a source has no records, or their answers are missing.
     SelectionError
         If `instances` select nothing.
     """
     library = Library()
-    catalogue = {entry.digest: entry.id for entry in library.entries()}
-    known = gather.Known.of(library.entries(), bks.load())
-    wanted: set[str] | None = None
-    loaded: dict[str, Instance] = {}
-    if instances:
-        wanted = set()
-        for selected in select(list(instances), library):
-            if selected.entry is not None:
-                wanted.add(selected.entry.digest)
-                continue
-            instance = load(selected, library)
-            wanted.add(instance.digest)
-            loaded[instance.digest] = instance
-            known = known.with_instance(instance)
-
-    def find(digest: str) -> Instance | None:
-        if digest not in catalogue:
-            return loaded.get(digest)
-        instance = library.load(catalogue[digest])
-        return instance if instance.digest == digest else None
+    wanted = Wanted.of(instances, library)
+    known = wanted.known(gather.Known.of(library.entries(), bks.load()))
 
     def chosen(source: Source, check: bool = True) -> Source:
-        if wanted is not None:
-            kept = [record for record in source.records if record.digest in wanted]
-            source = replace(source, records=kept)
-        checked = gather.rechecked(source, find) if check else source
+        source = wanted.of_source(source)
+        checked = wanted.checked(source) if check else source
         if source.records and not checked.records:
             raise CompareError(f"{source.name}: no record there holds: {checked.faults[-1]}")
         return checked

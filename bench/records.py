@@ -208,6 +208,10 @@ class Store:
             write_atomically(self._answer_path(name), gzip.compress(encode(file), 9, mtime=0))
         return name
 
+    def has_answer(self, name: str) -> bool:
+        """Whether there is a file of that name; it is not read."""
+        return self._answer_path(name).is_file()
+
     def get_answer(self, name: str) -> answers.AnswerFile:
         """Read a stored answer and verify its digest.
 

@@ -65,6 +65,31 @@ def fault(record: Record, store: Store, instance: Instance | None) -> str | None
     return None
 
 
+def require_answers(records: Sequence[Record], store: Store, name: str) -> None:
+    """See that a store has answers of the records, which cannot be checked without them.
+
+    A file of records alone, as ``placebench export records`` writes one, has none beside it. Single
+    ones that are missing are faults of their records: see :func:`fault`.
+
+    Parameters
+    ----------
+    name : str
+        Of the file or store, for the message.
+
+    Raises
+    ------
+    FileError
+        If it has none of them.
+    """
+    named = {record.answer for record in records if _DIGEST.fullmatch(record.answer)}
+    if named and not any(store.has_answer(each) for each in named):
+        raise FileError(
+            f"{name}: the answers of its records are missing ({len(named)} of them, looked for in"
+            f" {store.root / 'answers'}), and records are not believed without: name the store that"
+            " they were exported from instead of the file, or copy its folder answers there"
+        )
+
+
 def verified(
     records: Sequence[Record], store: Store, load: Callable[[str], Instance | None]
 ) -> tuple[list[Record], list[tuple[Record, str]]]:

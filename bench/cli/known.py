@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from bench import bks, bounds, known
@@ -11,8 +11,9 @@ from bench.leaderboard import gather
 from bench.leaderboard.words import seconds
 from bench.records import Store
 from bench.selection import select
-from problems.catalogue import CatalogueEntry, Library
-from problems.instance import Instance
+from bench.verify import require_answers
+from bench.wanted import Wanted
+from problems.catalogue import Library
 
 
 def list_(texts: Sequence[str], json: bool) -> int:
@@ -55,15 +56,16 @@ def update(store: Path, records: Path | None, json: bool) -> int:
     """
     source = gather.from_store(store) if records is None else gather.from_file(records)
     library = Library()
-    entries = _by_digest(library)
-    mine = [record for record in source.records if record.digest in entries]
+    wanted = Wanted(library)
+    mine = [record for record in source.records if record.digest in wanted.entries]
+    require_answers(mine, source.store, source.name)
     found = known.update(
         mine,
         source.store,
         bks.load(),
-        bounds.recomputed(entries.values()),
-        bounds.load().searched(entries.values()),
-        lambda digest: _load(digest, entries, library),
+        bounds.recomputed(library.entries()),
+        bounds.load().searched(library.entries()),
+        wanted.find,
     )
     for name in found.answers:
         Store(bks.RESULTS).put_answer(source.store.get_answer(name))
@@ -98,14 +100,13 @@ def update(store: Path, records: Path | None, json: bool) -> int:
 def verify(texts: Sequence[str], recompute: bool, json: bool) -> int:
     """Check every stored best-known answer again, and hold the bounds against them."""
     library = Library()
-    entries = _by_digest(library)
     results = list(
         known.verified(
             _chosen(texts, library),
             Store(bks.RESULTS),
-            lambda digest: _load(digest, entries, library),
-            bounds.recomputed(entries.values()),
-            bounds.load().searched(entries.values()),
+            Wanted(library).find,
+            bounds.recomputed(library.entries()),
+            bounds.load().searched(library.entries()),
             recompute,
         )
     )
@@ -149,14 +150,3 @@ def _chosen(texts: Sequence[str], library: Library) -> dict[str, bks.Claims]:
         return claims
     wanted = {s.entry.digest for s in select(texts, library) if s.entry is not None}
     return {digest: each for digest, each in claims.items() if digest in wanted}
-
-
-def _by_digest(library: Library) -> dict[str, CatalogueEntry]:
-    return {entry.digest: entry for entry in library.entries()}
-
-
-def _load(digest: str, entries: Mapping[str, CatalogueEntry], library: Library) -> Instance | None:
-    if digest not in entries:
-        return None
-    instance = library.load(entries[digest].id)
-    return instance if instance.digest == digest else None

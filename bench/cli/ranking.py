@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 from bench import bks
 from bench.cli import DONE, FAILED, UsageError, output
 from bench.leaderboard import gather, page, terminal, text, words
 from bench.leaderboard.board import Board
-from bench.selection import load, select
+from bench.wanted import Wanted
 from problems.catalogue import Library
 from problems.files import FileError, write_atomically
-from problems.instance import Instance
 
 
 def run(
@@ -38,30 +36,12 @@ def run(
     source = gather.from_store(store) if records is None else gather.from_file(records)
     output.writable(folder)
     library = Library()
-    catalogue = {entry.digest: entry.id for entry in library.entries()}
-    loaded: dict[str, Instance] = {}
-    known = gather.Known.of(library.entries(), bks.load())
-    if texts:
-        wanted = set()
-        for selected in select(texts, library):
-            if selected.entry is not None:
-                wanted.add(selected.entry.digest)
-                continue
-            instance = load(selected, library)
-            wanted.add(instance.digest)
-            loaded[instance.digest] = instance
-            known = known.with_instance(instance)
-        source = replace(source, records=[r for r in source.records if r.digest in wanted])
-        if not source.records:
-            raise FileError(f"{source.name}: no records of {' '.join(texts)} there")
-
-    def find(digest: str) -> Instance | None:
-        if digest in catalogue:
-            instance = library.load(catalogue[digest])
-            return instance if instance.digest == digest else None
-        return loaded.get(digest)
-
-    source = gather.rechecked(source, find)
+    wanted = Wanted.of(texts, library)
+    known = wanted.known(gather.Known.of(library.entries(), bks.load()))
+    source = wanted.of_source(source)
+    if not source.records:
+        raise FileError(f"{source.name}: no records of {' '.join(texts)} there")
+    source = wanted.checked(source)
     output.faults(source.faults)
     if not source.records:
         output.warn(f"placebench: {source.name}: no record is left to rank")

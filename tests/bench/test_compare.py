@@ -107,6 +107,30 @@ def test_sections_and_families_are_apart_and_holm_counts_all_tests():
     assert line(made, "g").adjusted is None
 
 
+def test_a_family_has_a_row_of_its_own_under_each_section():
+    a, b = [], []
+    for problem, factor in (("latency", 2.0), ("throughput", 0.5)):
+        a += runs("a", [1.0] * 6, family="f", problem=problem)
+        b += runs("b", [factor] * 6, family="f", problem=problem)
+        a += runs("a", [1.0] * 3, family="g", problem=problem)
+        b += runs("b", [4.0, 1.0, 0.25], family="g", problem=problem)
+    lines = held(a, b).pairings[0].lines
+    rows = [(e.title, e.kind, e.instances, e.improved, e.tied, e.worse) for e in lines]
+    assert rows == [
+        ("all", "all", 18, 8, 2, 8),
+        ("latency", "section", 9, 1, 1, 7),
+        ("f", "family", 6, 0, 0, 6),
+        ("g", "family", 3, 1, 1, 1),
+        ("throughput, free", "section", 9, 7, 1, 1),
+        ("f", "family", 6, 6, 0, 0),
+        ("g", "family", 3, 1, 1, 1),
+    ]
+    ratios = [each.ratio for each in lines if each.kind == "family"]
+    assert ratios == pytest.approx([2.0, 1.0, 0.5, 1.0])
+    assert all(each.p is None and each.verdict == "" for each in lines if each.kind == "family")
+    assert [each.interval is None for each in lines if each.kind == "family"] == [False, True] * 2
+
+
 def test_missing_instances_are_named_on_both_sides():
     made = held(runs("a", [1.0] * 7), runs("b", [1.0] * 6) + runs("b", [1.0], family="other"))
     (each,) = made.pairings

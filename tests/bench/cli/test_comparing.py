@@ -174,3 +174,21 @@ def test_records_are_exported(cli, published):
     code, _, err = cli("export", "records", "--records", published, "-o", published)
     assert code == 2
     assert "would be overwritten" in err
+
+
+def test_records_without_their_answers_are_one_error(cli, published, tmp_path):
+    alone = tmp_path / "export" / "mine" / "alone.jsonl"
+    code, _, _ = cli("export", "records", "--records", published, "-o", alone)
+    assert code == 0
+    for command in (
+        ("compare", SINGLE, GREEDY, "--records", alone),
+        ("compare", published, alone),
+        ("leaderboard", "--records", alone, "-o", tmp_path / "board"),
+        ("bks", "update", "--records", alone),
+    ):
+        code, out, err = cli(*command)
+        assert code == 2, command
+        assert out == ""
+        assert err.count("\n") == 1
+        assert f"{alone}: the answers of its records are missing" in err
+        assert str(tmp_path / "export" / "answers") in err
