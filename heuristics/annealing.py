@@ -9,6 +9,7 @@ from typing import Annotated, Literal
 
 import numpy as np
 
+from heuristics.chips import entries as chips_
 from heuristics.greedy import construct
 from heuristics.shared import anneal_calls, anneal_latency, anneal_throughput
 from heuristics.shared import rng as rng_
@@ -34,7 +35,7 @@ Start = Literal["all", "greedy", "heft", "single"]
 Heat = Annotated[float, Range(1e-12, 100.0)]
 
 
-@method(problems=["throughput", "latency", "calls"], source="this suite", warm=True)
+@method(problems=["throughput", "latency", "calls", "chips"], source="this suite", warm=True)
 def annealing(
     instance: Instance,
     context: Context,
@@ -48,16 +49,20 @@ def annealing(
     """Simulated annealing: move, swap and segment moves, evaluated by what they change.
 
     One short round from every start, then longer and longer ones from the best answer. A round
-    cools from `hot` to `cold` (parts of the best objective; 100 times that under `calls`) in steps
-    of `cooling`. Without a number of `rounds` it goes on until time is up. The clock only cuts the
-    walk: its course depends on the seed alone.
+    cools from `hot` to `cold` (parts of the best objective; 100 times that under `calls` and
+    `chips`) in steps of `cooling`. Without a number of `rounds` it goes on until time is up. The
+    clock only cuts the walk: its course depends on the seed alone.
     """
     if not 0 < cooling < 1 or not 0 < cold <= hot:
         raise ValueError("annealing: cooling is within 0..1, and 0 < cold <= hot")
+    if instance.problem == "chips":
+        units, best = chips_.begin(instance, context)
+        chips_.annealed(units, context, best, cooling, hot, cold, rounds)
+        return best.answer
     best = Best(instance, context)
     space = space_.build(instance)
     baseline(instance, space, context, best)
-    found = _starts(instance, space, context, best, start)
+    found = constructive(instance, space, context, best, start)
     if found:
         anneal(instance, space, context, best, found, cooling, hot, cold, rounds)
     return best.answer
@@ -92,8 +97,8 @@ def anneal(
         count += 1
 
 
-def _starts(
-    instance: Instance, space: Space, context: Context, best: Best, start: Start
+def constructive(
+    instance: Instance, space: Space, context: Context, best: Best, start: Start = "all"
 ) -> list[Answer]:
     """Different constructive answers, best first; each is offered as well."""
     found = [] if best.answer is None else [best.answer]

@@ -1,9 +1,10 @@
-"""Greedy construction: by load (`throughput`), earliest finish (`latency`) or fill (`calls`)."""
+"""Greedy construction: by load, earliest finish (`latency`), fill (`calls`) or cuts (`chips`)."""
 
 from __future__ import annotations
 
 import numpy as np
 
+from heuristics.chips import entries as chips_
 from heuristics.shared import space as space_
 from heuristics.shared import state as state_
 from heuristics.shared.balance import balance
@@ -22,17 +23,20 @@ from solvers.start_calls import mappings
 PAIRS = 200_000_000
 
 
-@method(problems=["throughput", "latency", "calls"], source="this suite", warm=True)
+@method(problems=["throughput", "latency", "calls", "chips"], source="this suite", warm=True)
 def greedy(instance: Instance, context: Context) -> Answer | None:
-    """Topological first-fit by load (throughput), by earliest finish (latency), by fill (calls).
+    """Topological first-fit by load, earliest finish (latency), fill (calls) or cuts (chips).
 
     Throughput: colocation groups in topological order, each to the device that keeps the period
     least, and chunks along that order with the least load target; both over several orders of the
     devices, the better one counts. Latency: nodes in topological order, each to the device on which
     it finishes first, without insertion. Calls: accelerators filled one after another along a
     topological order, up to their memory and up to shares of it, the rest on a host (the greedy
-    baseline of Tarnawski et al. 2020).
+    baseline of Tarnawski et al. 2020). Chips: runs of equal work along topological orders, on all
+    chips or fewer, repaired where they break a rule.
     """
+    if instance.problem == "chips":
+        return chips_.begin(instance, context)[1].answer
     best = Best(instance, context)
     space = space_.build(instance)
     baseline(instance, space, context, best)

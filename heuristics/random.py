@@ -8,6 +8,7 @@ from typing import Annotated
 import numpy as np
 from numba import njit
 
+from heuristics.chips import entries as chips_
 from heuristics.shared import rng as rng_
 from heuristics.shared import space as space_
 from heuristics.shared import state as state_
@@ -24,7 +25,7 @@ from solvers.method import Context, Range, method
 RESTARTS = 1_000
 
 
-@method(problems=["throughput", "latency", "calls"], source="this suite", warm=True)
+@method(problems=["throughput", "latency", "calls", "chips"], source="this suite", warm=True)
 def random(
     instance: Instance, context: Context, *, restarts: Annotated[int, Range(0, 10**9)] = 0
 ) -> Answer | None:
@@ -32,8 +33,13 @@ def random(
 
     Free: colocation groups in random order on random devices that still hold them. Contiguous:
     random cuts of a random topological order on devices in random order. Latency: a random
-    topological sequence besides. Calls: cut by dispatch.
+    topological sequence besides. Calls: cut by dispatch. Chips: SAMPLE of
+    :mod:`solvers.repair` with equal probabilities, after the cuts of `greedy`.
     """
+    if instance.problem == "chips":
+        units, best = chips_.begin(instance, context)
+        chips_.sampled(units, context, best, restarts)
+        return best.answer
     best = Best(instance, context)
     space = space_.build(instance)
     baseline(instance, space, context, best)

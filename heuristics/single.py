@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from heuristics.chips import entries as chips_
 from heuristics.shared import space as space_
 from heuristics.shared.best import Best
 from heuristics.shared.feasible import baseline
@@ -10,12 +11,14 @@ from problems.instance import Instance
 from solvers.method import Context, method
 
 
-@method(problems=["throughput", "latency", "calls"], source="this suite", warm=True)
+@method(problems=["throughput", "latency", "calls", "chips"], source="this suite", warm=True)
 def single(instance: Instance, context: Context) -> Answer | None:
     """The best single device, or a first fit where no device takes the whole graph.
 
     None where no valid placement is found in time, or where there is none.
     """
+    if instance.problem == "chips":
+        return chips_.alone(instance, context)
     best = Best(instance, context)
     baseline(instance, space_.build(instance), context, best)
     return best.answer

@@ -6,10 +6,10 @@ import math
 
 import numpy as np
 
-from problems import calls, latency, throughput
+from problems import calls, chips, latency, throughput
 from problems.answer import Answer
 from problems.instance import Instance
-from problems.rules import CallsRules, ThroughputRules
+from problems.rules import CallsRules, ChipsRules, ThroughputRules
 from solvers.method import Context
 
 # Time to hand over the last answer, seconds.
@@ -24,6 +24,9 @@ def objective(instance: Instance, answer: Answer) -> float:
     if isinstance(instance.rules, CallsRules):
         valid = calls.is_valid(instance, answer)
         return calls.makespan(instance, answer) if valid else math.inf
+    if isinstance(instance.rules, ChipsRules):
+        valid = chips.is_valid(instance, answer.device)
+        return chips.period(instance, answer.device) if valid else math.inf
     valid = latency.is_valid(instance, answer)
     return latency.makespan(instance, answer) if valid else math.inf
 
@@ -57,7 +60,7 @@ class Best:
 
     def offer_device(self, device: np.ndarray) -> bool:
         """Take a mapping of nodes; under `latency` and `calls` completed by dispatch."""
-        if isinstance(self.instance.rules, ThroughputRules):
+        if isinstance(self.instance.rules, ThroughputRules | ChipsRules):
             return self.offer(Answer.of(device))
         if isinstance(self.instance.rules, CallsRules):
             return self.offer(calls.dispatch(self.instance, device))

@@ -20,7 +20,7 @@ def any_valid(problem: Problem) -> np.ndarray | None:
 
     None where these are not valid, which does not mean that there is none.
     """
-    chip = np.zeros(len(problem.bytes), np.int64)
+    chip: np.ndarray = np.zeros(len(problem.bytes), np.int64)
     if is_valid(problem, chip):
         return chip
     for order in orders(problem):

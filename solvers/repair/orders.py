@@ -1,4 +1,4 @@
-"""Topological orders of the nodes, as lines to cut: few nodes between a producer and its readers."""
+"""Topological orders of the nodes, as lines to cut, with readers near what they read."""
 
 from __future__ import annotations
 

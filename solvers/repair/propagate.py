@@ -1,5 +1,7 @@
-"""Propagation of the rules C1 to C4 on the domains of all nodes. It is sound: what it removes can
-be no part of a valid partition that agrees with the decisions made and with all tight edges.
+"""Propagation of the rules C1 to C4 on the domains of all nodes.
+
+It is sound: what it removes can be no part of a valid partition that agrees with the decisions made
+and with all tight edges.
 
 * Edges: along an edge u -> v the least chip of v is not below that of u, and the largest of u not
   above that of v (C1). From a fixed end the other one may only go where the quotient's edge would
@@ -127,9 +129,8 @@ def _no_gap(p, s):  # type: ignore[no-untyped-def]
     for c in range(end + 1, C):
         if s.supporters[c] > 0:
             for v in range(n):
-                if s.high[v] > end:
-                    # Not empty: the least chip of every node is `last` at most.
-                    if not narrow(p, s, v, s.domain[v] & ((1 << end) - 1)):
-                        return _FAILED
+                # Not empty: the least chip of every node is `last` at most.
+                if s.high[v] > end and not narrow(p, s, v, s.domain[v] & ((1 << end) - 1)):
+                    return _FAILED
             return _CHANGED
     return _CHANGED if changed else _DONE

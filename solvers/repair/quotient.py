@@ -11,7 +11,7 @@ from numba import njit
 
 @njit(cache=True)
 def closure(feeds, beyond, reach):  # type: ignore[no-untyped-def]
-    """Fill `reach` (paths of one edge or more) and `beyond` (two or more); False if C3 is broken."""
+    """Fill `reach` (paths of edges) and `beyond` (two edges or more); False if C3 is broken."""
     C = len(feeds)
     kept = True
     for a in range(C - 1, -1, -1):

@@ -87,12 +87,12 @@ def empty(problem: Problem) -> State:
     def whole(*shape: int) -> np.ndarray:
         return np.zeros(shape, np.int64)
 
-    return State(
-        *(whole(n) for _ in range(3)), *(whole(C) for _ in range(4)), whole(C, C), whole(C),
-        whole(len(problem.shared_bytes), C), *(whole(C) for _ in range(5)), np.zeros(m, np.bool_),
-        whole(n), np.zeros(n, np.bool_), whole(n * C), whole(n * C), *(whole(n + 1) for _ in range(4)),
-        whole(n + 1, C), whole(C), whole(10),
-    )  # fmt: skip
+    arrays = [whole(n) for _ in range(3)] + [whole(C) for _ in range(4)]
+    arrays += [whole(C, C), whole(C), whole(len(problem.shared_bytes), C)]
+    arrays += [whole(C) for _ in range(5)] + [np.zeros(m, np.bool_)]
+    arrays += [whole(n), np.zeros(n, np.bool_), whole(n * C), whole(n * C)]
+    arrays += [whole(n + 1) for _ in range(4)] + [whole(n + 1, C), whole(C), whole(10)]
+    return State(*arrays)
 
 
 @njit(cache=True)
