@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from heuristics.annealing import anneal
+from heuristics.annealing import anneal, constructive
 from heuristics.champion import bounds
 from heuristics.champion.plan import KINDS
 from heuristics.greedy import construct
@@ -94,6 +94,10 @@ def _greedy(task: Task) -> None:
     construct(task.instance, task.space, task.best)
 
 
+def _lists(task: Task) -> None:
+    task.found[:] = constructive(task.instance, task.space, task.context, task.best)
+
+
 def _starts(task: Task) -> None:
     task.found[:] = starts(task.instance, task.space, task.context, task.best)
 
@@ -156,6 +160,7 @@ PARTS: dict[str, Part] = {
     "bounds": _bounds,
     "single": _single,
     "greedy": _greedy,
+    "lists": _lists,
     "starts": _starts,
     "walk": _walk,
     "sprint": _sprint,

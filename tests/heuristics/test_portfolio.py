@@ -137,3 +137,17 @@ def test_without_a_deadline_the_seed_alone_decides(problem, monkeypatch):
         assert all(map(np.array_equal, first.order, second.order))
     if first.slot is not None:
         assert np.array_equal(first.slot, second.slot)
+
+
+def test_with_ports_the_long_walk_goes_out_from_a_list_schedule_as_well(monkeypatch):
+    instance = from_bundle(
+        random_bundle(80, problem="latency", n=60, devices=4, rules={"contention": "ports"})
+    )
+    for name in ("bounds", "annealing", "lns"):
+        monkeypatch.setitem(PARTS, name, lambda task: None)
+    answer = run(instance, deadline=time.monotonic() + 60.0)[0]
+    value = check(instance, answer).objective
+    alone = {name: catalogue.load(name).run(instance, Context()) for name in ("greedy", "heft")}
+    greedy, heft = (check(instance, each).objective for each in alone.values())
+    assert heft < greedy  # or the case shows nothing
+    assert value <= heft
