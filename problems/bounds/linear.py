@@ -56,7 +56,11 @@ class Linear:
         return sparse.csr_array((value, (row, column)), shape=(self.height, self.width))
 
     def minimise(
-        self, cost: np.ndarray, seconds: float, upper: dict[int, float] | None = None
+        self,
+        cost: np.ndarray,
+        seconds: float,
+        upper: dict[int, float] | None = None,
+        near: float = STRICT["mip_abs_gap"],
     ) -> tuple[float, np.ndarray | None]:
         """Bound the minimum from below.
 
@@ -65,6 +69,10 @@ class Linear:
         cost : float64 array, shape (width,)
         seconds : float
             After which the bound that is proved by then is returned.
+        upper : dict of int to float, optional
+            Variable -> upper end for this once.
+        near : float
+            How far the bound may be under the solution when the search ends.
 
         Returns
         -------
@@ -75,7 +83,8 @@ class Linear:
         """
         import highspy
 
-        solver = self._solver(cost, True, upper or {}, {"time_limit": max(seconds, 0.01), **STRICT})
+        options = {"time_limit": max(seconds, 0.01), **STRICT, "mip_abs_gap": near}
+        solver = self._solver(cost, True, upper or {}, options)
         status = solver.getModelStatus()
         if status == highspy.HighsModelStatus.kInfeasible:
             return math.inf, None
@@ -111,6 +120,25 @@ class Linear:
             (np.concatenate(self._lower), np.concatenate(self._upper)),
             dual,
         )
+
+    def solved(self, cost: np.ndarray) -> tuple[float, np.ndarray] | None:
+        """The linear program as HiGHS solves it: nothing here is proved.
+
+        Returns
+        -------
+        minimum : float
+        dual : float64 array, shape (height,)
+            A multiplier a row, positive for its lower side.
+
+        None if it does not come to an end.
+        """
+        import highspy
+
+        solver = self._solver(cost, False, {}, {})
+        if solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:
+            return None
+        dual = np.array(solver.getSolution().row_dual, float)
+        return float(solver.getInfo().objective_function_value), dual
 
     def _solver(
         self, cost: np.ndarray, integer: bool, upper: dict[int, float], options: dict[str, Any]

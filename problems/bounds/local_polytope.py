@@ -52,15 +52,35 @@ def local(nets: Nets) -> tuple[float, str]:
     unit = nets.work[0]
     if unit <= 0:
         return 0.0, "no work to share"
+    model, t, _, _ = program(nets)
+    value = model.relaxed(unit_cost(model, t))
+    if not value > 1:
+        return unit, "the load LP, which the cuts do not raise"
+    return unit * value, "dual multipliers of the LP, evaluated anew"
+
+
+def program(nets: Nets) -> tuple[Linear, int, np.ndarray, list[np.ndarray]]:
+    """The LP in units of the load LP's bound.
+
+    Returns
+    -------
+    model : Linear
+    t : int
+        The variable T.
+    whole : int64 array, shape (G,)
+        The rows that place every group.
+    loads : list of int64 arrays
+        The other rows of each class.
+    """
     G, C = nets.time.shape
     model = Linear()
     t = int(model.variables(1, upper=np.inf)[0])
     x = np.array([model.variables(G) for _ in range(C)])
     whole = model.rows(G, lower=1.0, upper=1.0)
+    loads = []
     for c in range(C):
+        begin = model.height
         model.add(whole, x[c], 1.0)
         hold_no_more(model, nets, [c], x[c][None], t, [int(nets.count[c])], x[c])
-    value = model.relaxed(unit_cost(model, t))
-    if not value > 1:
-        return unit, "the load LP, which the cuts do not raise"
-    return unit * value, "dual multipliers of the LP, evaluated anew"
+        loads.append(np.arange(begin, model.height))
+    return model, t, whole, loads

@@ -56,7 +56,7 @@ def node_cut(instance: Instance) -> tuple[float, str]:
 
 def least(nets: Nets) -> tuple[float, str]:
     """The bound of some phases' costs, in seconds, and a note."""
-    effort = _Effort(WORK)
+    effort = Effort(WORK)
     load = least_loads(nets, effort)
     # Each value that a ban may begin at, largest first; a larger t bans less.
     levels = np.unique(load[np.isfinite(load)])[::-1]
@@ -80,12 +80,19 @@ def least(nets: Nets) -> tuple[float, str]:
 
 
 @dataclasses.dataclass
-class _Effort:
+class Effort:
+    """Arcs of the networks that may still be cut, and how many cuts there were."""
+
     left: int
     cuts: int = 0
 
+    def spend(self, arcs: int) -> None:
+        """Count one cut of a network of so many arcs."""
+        self.left -= arcs
+        self.cuts += 1
 
-def _supposing(nets: Nets, load: np.ndarray, t: float, effort: _Effort) -> float:
+
+def _supposing(nets: Nets, load: np.ndarray, t: float, effort: Effort) -> float:
     """A bound if the optimum is under t; `load` holds the least loads without any ban."""
     may = np.isfinite(nets.time)
     while True:
@@ -100,14 +107,14 @@ def _supposing(nets: Nets, load: np.ndarray, t: float, effort: _Effort) -> float
         load = least_loads(dataclasses.replace(nets, time=np.where(may, nets.time, np.inf)), effort)
 
 
-def least_loads(nets: Nets, effort: _Effort) -> np.ndarray:
+def least_loads(nets: Nets, effort: Effort) -> np.ndarray:
     """f_c(g) in seconds, rounded down, shape (G, C).
 
     inf where g cannot go; g's own work where the cut is left out, once the effort is spent.
     """
     load = nets.time.copy()
     cuts = [
-        _Cut(nets, c, mean)
+        MinimumCut(nets, c, mean)
         for c in np.flatnonzero(~nets.host).tolist()
         for mean in MEANS[nets.overlap]
     ]
@@ -117,8 +124,7 @@ def least_loads(nets: Nets, effort: _Effort) -> np.ndarray:
             if effort.left > 0 and place < len(each.heaviest):
                 g = int(each.heaviest[place])
                 load[g, each.c] = max(load[g, each.c], each.least(g))
-                effort.left -= each.arcs
-                effort.cuts += 1
+                effort.spend(each.arcs)
     return np.where(np.isfinite(load), round_down(1.0, nets.instance.n) * load, np.inf)
 
 
@@ -142,7 +148,7 @@ def _without(nets: Nets, may: np.ndarray, exact: bool = False) -> float:
 
 
 @dataclasses.dataclass
-class _Cut:
+class MinimumCut:
     """The network of one class and one weighting: 0 source, 1 sink, groups, auxiliary nodes."""
 
     nets: Nets
@@ -189,7 +195,13 @@ class _Cut:
         self.graph = sparse.csr_array(graph.astype(np.int32))
         self.arcs = graph.nnz
 
-    def least(self, g: int) -> float:
-        """Weighted least load of a device that holds g, in seconds."""
+    def least(self, g: int, without: int | None = None) -> float:
+        """Weighted least load of a device that holds g, but not `without`, in seconds."""
         self.graph.indices[0] = g + 2  # the only arc of the source is the first entry
-        return float(maximum_flow(self.graph, 0, 1).flow_value) * self.unit
+        if without is None:
+            return float(maximum_flow(self.graph, 0, 1).flow_value) * self.unit
+        place = self.graph.indptr[without + 2]  # its arc to the sink, which comes first
+        work, self.graph.data[place] = self.graph.data[place], INFINITE
+        flow = maximum_flow(self.graph, 0, 1).flow_value
+        self.graph.data[place] = work
+        return float(flow) * self.unit
