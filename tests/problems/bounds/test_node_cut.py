@@ -3,9 +3,9 @@ from itertools import product
 import numpy as np
 import pytest
 
+from problems.bounds.column_generation import load_of
 from problems.bounds.nets import nets_of
 from problems.bounds.node_cut import MEANS, MinimumCut, node_cut
-from problems.bounds.set_partition import load_of
 from tests.problems.bounds.throughput_cases import solved
 from tests.tiny import instance
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from problems import throughput
+from problems.bounds.column_generation import load_of
 from problems.bounds.nets import nets_of
 from problems.bounds.node_cut import Effort
-from problems.bounds.set_partition import load_of
 from problems.bounds.supposing import contract, forbid, supposing
 from tests.problems.bounds.throughput_cases import CASES, solved
 from tests.tiny import instance
