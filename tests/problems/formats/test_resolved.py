@@ -7,8 +7,9 @@ import pytest
 
 from problems import files
 from problems.catalogue import Library
-from problems.formats.resolved import to_bundle
+from problems.formats.resolved import _points, to_bundle
 from problems.instance import Bundle
+from problems.platform import LinkFile
 from problems.resolve import from_bundle
 from tests.heuristics.samples import KINDS, of_every_kind, sample
 
@@ -46,3 +47,12 @@ def test_nodes_keep_their_numbers():
     bundle = to_bundle(instance)
     assert [node.name for node in bundle.graph.nodes] == list(instance.names)
     assert np.array_equal(np.array(bundle.graph.edges).reshape(-1, 2), instance.edges)
+
+
+def test_the_seconds_of_the_largest_payload_are_kept_to_the_last_bit():
+    """Between its last two points a curve is a + (b - a), which is not b for these."""
+    first, last = 0.3, 0.9
+    assert first + (last - first) != last
+    points = _points(np.array([0.0, first, last]))
+    link = LinkFile("placebench-link/1", "it", "modelled", {}, points)
+    assert link.times([0, 1, 2]) == [0.0, first, last]
