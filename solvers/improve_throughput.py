@@ -7,6 +7,9 @@ memory is tight.
 
 from __future__ import annotations
 
+import math
+import time
+
 import numpy as np
 
 from problems import placement, throughput
@@ -34,6 +37,7 @@ def improve(
     steps: int | None = None,
     hot: float = HOT,
     seed: int = 0,
+    deadline: float = math.inf,
 ) -> Answer | None:
     """The best valid mapping found; None without one.
 
@@ -46,6 +50,9 @@ def improve(
         Mappings that keep each unit together and the rule of the chain, if nothing else.
     steps : int, optional
         By default grows with the instance up to :data:`STEPS`; shared among the candidates.
+    deadline : float
+        On :func:`time.monotonic`'s scale, seconds: it cuts the search once there is a valid
+        mapping; its course depends on the seed alone.
     """
     problem = problem_of(instance, units)
     first = np.unique(units, return_index=True)[1]
@@ -54,7 +61,7 @@ def improve(
     run = walk(problem, rng_.seeded(np.random.default_rng(seed)))
     for device in candidates:
         restart(problem, run, device[first], ranks(instance, device))
-        _cool(problem, run, steps // len(candidates), hot)
+        _cool(problem, run, steps // len(candidates), hot, deadline)
     if run.best[0] < 0:
         return None
     mapping = run.best[units]
@@ -72,10 +79,12 @@ def ranks(instance: Instance, device: np.ndarray) -> np.ndarray:
     return result
 
 
-def _cool(problem: Problem, run: Walk, steps: int, hot: float) -> None:
+def _cool(problem: Problem, run: Walk, steps: int, hot: float, deadline: float) -> None:
     """One round of annealing within so many steps."""
     used = 0
     while used < steps and run.energy[1] > 0.0:
+        if run.best[0] >= 0 and time.monotonic() > deadline:
+            return
         heat = run.real[0] * hot * (COLD / hot) ** (used / steps)
         used += anneal(problem, run, 0, PIECE, heat, 1.0, PIECE)
 

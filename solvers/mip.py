@@ -77,6 +77,9 @@ def solve(
         if keeper.proved(gap):
             keeper.conclude("optimal", "the starting answer meets a known bound", gap)
             return keeper.best
+    if context.time_left() <= 0:
+        keeper.conclude("stopped", "no time was left for a model")
+        return keeper.best
     scale = keeper.value if math.isfinite(keeper.value) else guess(instance)
     upper = keeper.value * ROOM
     model: Model = formulation.build(instance, symmetry=symmetry, upper=upper, scale=scale)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Callable
 
 from problems import calls, chips, latency, throughput
@@ -9,6 +11,9 @@ from problems.answer import Answer
 from problems.instance import Instance
 from solvers import start, start_calls, start_chips
 from solvers.method import Context
+
+SHARE = 0.5
+"""Most of the time that a simple start may take."""
 
 
 def _throughput(instance: Instance, answer: Answer) -> float | None:
@@ -37,11 +42,11 @@ VALUES: dict[str, Callable[[Instance, Answer], float | None]] = {
     "calls": _calls,
     "chips": _chips,
 }
-STARTS: dict[str, Callable[[Instance], Answer | None]] = {
-    "throughput": start.throughput_start,
-    "latency": start.latency_start,
-    "calls": start_calls.calls_start,
-    "chips": start_chips.chips_start,
+STARTS: dict[str, Callable[[Instance, float], Answer | None]] = {
+    "throughput": lambda instance, deadline: start.throughput_start(instance, deadline=deadline),
+    "latency": lambda instance, deadline: start.latency_start(instance, deadline=deadline),
+    "calls": lambda instance, deadline: start_calls.calls_start(instance, deadline=deadline),
+    "chips": lambda instance, deadline: start_chips.chips_start(instance),
 }
 
 
@@ -53,14 +58,21 @@ def value(instance: Instance, answer: Answer) -> float | None:
 def known(instance: Instance, context: Context) -> list[Answer]:
     """The start that was given, if it is valid, or else a simple one, if there is one.
 
-    Who gives a start has searched for it: a simple one would only take its time.
+    Who gives a start has searched for it: a simple one would only take its time. It may take
+    :data:`SHARE` of that.
     """
     if context.start is not None and value(instance, context.start) is not None:
         return [context.start]
-    found = starting(instance)
+    found = starting(instance, time.monotonic() + SHARE * context.time_left())
     return [] if found is None else [found]
 
 
-def starting(instance: Instance) -> Answer | None:
-    """A simple valid answer to start from; None where none was found."""
-    return STARTS[instance.problem](instance)
+def starting(instance: Instance, deadline: float = math.inf) -> Answer | None:
+    """A simple valid answer to start from; None where none was found.
+
+    Parameters
+    ----------
+    deadline : float
+        On :func:`time.monotonic`'s scale, seconds.
+    """
+    return STARTS[instance.problem](instance, deadline)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from collections.abc import Iterator
 from itertools import chain
 
@@ -27,7 +29,9 @@ STARTS = 4
 """Best of the simple mappings that local search starts from."""
 
 
-def throughput_start(instance: Instance, *, steps: int | None = None) -> Answer | None:
+def throughput_start(
+    instance: Instance, *, steps: int | None = None, deadline: float = math.inf
+) -> Answer | None:
     """A good mapping, by local search from single devices and chunks; None without one.
 
     Chunks of the topological order are filled device by device up to a level of compute time, for
@@ -37,6 +41,7 @@ def throughput_start(instance: Instance, *, steps: int | None = None) -> Answer 
     Parameters
     ----------
     steps : int, optional
+    deadline : float
         Of the local search; see :func:`solvers.improve_throughput.improve`.
     """
     sequence = _chain(instance)
@@ -51,7 +56,7 @@ def throughput_start(instance: Instance, *, steps: int | None = None) -> Answer 
     chosen = [candidates[i] for _, _, i in ranked[:STARTS]]
     free = not throughput.rules_of(instance).contiguous
     units = instance.group if free else sequence
-    return improve_throughput.improve(instance, units, chosen, steps=steps)
+    return improve_throughput.improve(instance, units, chosen, steps=steps, deadline=deadline)
 
 
 def _chunkings(instance: Instance, sequence: np.ndarray) -> Iterator[np.ndarray]:
@@ -140,8 +145,15 @@ def _chunks(
     return result
 
 
-def latency_start(instance: Instance) -> Answer | None:
-    """The best single device, earliest-finish list schedule or beam, improved; None without one."""
+def latency_start(instance: Instance, *, deadline: float = math.inf) -> Answer | None:
+    """The best single device, earliest-finish list schedule or beam, improved; None without one.
+
+    Parameters
+    ----------
+    deadline : float
+        On :func:`time.monotonic`'s scale, seconds: it cuts the beams once there is an answer, and
+        the search.
+    """
     candidates = [np.full(instance.n, k) for k in range(instance.K)]
     greedy = _earliest_finish(instance)
     if greedy is not None:
@@ -156,7 +168,12 @@ def latency_start(instance: Instance) -> Answer | None:
         value = latency.makespan(instance, answer)
         if value < least:
             best, least = answer, value
-    return None if best is None else improve(instance, best, steps=STEPS * instance.n)
+        if best is not None and time.monotonic() > deadline:
+            break
+    if best is None:
+        return None
+    left = deadline - time.monotonic()
+    return improve(instance, best, seconds=left, steps=STEPS * instance.n)
 
 
 def _beams(instance: Instance, answers: list[Answer]) -> Iterator[Answer]:

@@ -49,6 +49,9 @@ def intervals(
     if keeper.proved():
         keeper.conclude("optimal", "the start meets a known bound", gap)
         return keeper.best
+    if context.time_left() <= 0:
+        keeper.conclude("stopped", "no time was left for a model")
+        return keeper.best
     program = build(
         instance, keeper.value, cp_model.CpModel(), symmetry=symmetry,
         lower=max(context.bound, simple),

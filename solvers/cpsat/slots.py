@@ -47,6 +47,9 @@ def slots(
         return keeper.best
     known = _schedule_bound(instance, context) if keeper.best is not None else 0.0
     keeper.bound_by(known)
+    if context.time_left() <= 0:
+        keeper.conclude("stopped", "no time was left for a model")
+        return keeper.best
     program = build(instance, keeper.value, cp_model.CpModel(), symmetry=symmetry)
     program.model.add(program.total >= math.floor(known / program.unit * SAFETY))
     if keeper.best is not None:

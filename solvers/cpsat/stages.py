@@ -66,6 +66,9 @@ def stages(
     if keeper.proved(gap):
         keeper.conclude("optimal", "the starting answer meets a known bound", gap)
         return keeper.best
+    if context.time_left() <= 0:
+        keeper.conclude("stopped", "no time was left for a model")
+        return keeper.best
     for _ in range(ROUNDS):
         known = keeper.value
         program = build(instance, known, cp_model.CpModel(), symmetry=symmetry)
