@@ -10,16 +10,19 @@ the best known answers of the whole library.
 
 from __future__ import annotations
 
+import argparse
 import math
 import sys
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from bench import api, bks, claims_text, study
+from bench.claims_duels import EXACT, PLAIN, alone, duels, objective, undecided
 from bench.cli import units
+from bench.leaderboard import gather
 from bench.proofs import section_of
 from bench.records import Record
 from bench.selection import select
@@ -27,94 +30,10 @@ from problems.catalogue import CatalogueEntry, Library
 
 SELECTION = "default"
 SPLITTING = "splitting"
-PLAIN = "splitting[polish=false]"
-"""Splitting as the paper has it: no local search afterwards."""
-EXACT = {
-    "throughput, contiguous": "prefix@highs",
-    "throughput, free": "assign@highs",
-    "latency": "disjunctive@highs",
-    "latency, ports": "disjunctive@highs",
-}
-"""The exact model of a section, on the same backend."""
 EXACTS = tuple(dict.fromkeys(EXACT.values()))
 OTHERS = ("greedy", "annealing", "random")
 AIMS = {"latency": 3.0, "throughput": 2.9}
 """How many times the best mapping is to beat the best single device."""
-
-
-@dataclass(frozen=True)
-class Duel:
-    """Splitting beside the exact model on one instance.
-
-    Attributes
-    ----------
-    ended : bool
-        Whether the exact model ended by itself with a proof; otherwise `exact_s` is the limit, and
-        what it would have taken is more.
-    exact_s, splitting_s : float
-        Seconds of the runs.
-    exact_z, splitting_z : float
-        Checked objectives in seconds; inf without an answer.
-    best_z : float
-        Best known objective.
-    """
-
-    section: str
-    instance: str
-    n: int
-    devices: int
-    ended: bool
-    exact_s: float
-    splitting_s: float
-    exact_z: float
-    splitting_z: float
-    best_z: float
-
-    @property
-    def ratio(self) -> float:
-        """How many times faster splitting is, at least."""
-        return self.exact_s / self.splitting_s
-
-    @property
-    def loss(self) -> float:
-        """Splitting's objective over the exact model's answer, less 1; -1 where it had none."""
-        return self.splitting_z / self.exact_z - 1
-
-
-def duels(
-    records: Iterable[Record], entries: Iterable[CatalogueEntry], best: Mapping[str, float]
-) -> list[Duel]:
-    """Pairs of runs of :data:`PLAIN` and of the section's exact model, by instance.
-
-    Of several runs of one entry the last counts.
-    """
-    by = {(each.digest, each.entry): each for each in records}
-    found = []
-    for entry in entries:
-        section = section_of(entry.problem, entry.rules)
-        exact, mine = by.get((entry.digest, EXACT.get(section, ""))), by.get((entry.digest, PLAIN))
-        if exact is None or mine is None:
-            continue
-        found.append(
-            Duel(
-                section, entry.id, entry.n, entry.devices,
-                exact.termination == "completed" and exact.claim == "optimal",
-                exact.wall_s, mine.wall_s, _z(exact), _z(mine),
-                min(best.get(entry.digest, math.inf), _z(exact), _z(mine)),
-            )
-        )  # fmt: skip
-    return found
-
-
-def undecided(found: Iterable[Duel], limit: float) -> list[Duel]:
-    """Those whose exact model was stopped, but with `limit` seconds might show the claim."""
-    return [
-        each for each in found if not each.ended and limit >= claims_text.FASTER * each.splitting_s
-    ]
-
-
-def _z(record: Record) -> float:
-    return math.inf if record.objective is None else record.objective
 
 
 def improvements(records: Iterable[Record], entries: Iterable[CatalogueEntry]) -> pd.DataFrame:
@@ -127,7 +46,7 @@ def improvements(records: Iterable[Record], entries: Iterable[CatalogueEntry]) -
         of the other), `room` (the same of the cheap lower bound: no answer is better by more),
         `wins`, `ties`, `losses` (within 1e-6).
     """
-    by = {(each.digest, each.entry): _z(each) for each in records}
+    by = {(each.digest, each.entry): objective(each) for each in records}
     rows = []
     for entry in entries:
         mine = by.get((entry.digest, SPLITTING))
@@ -188,6 +107,40 @@ def geometric(ratios: Iterable[float]) -> float:
     return float(np.exp(np.log(values).mean())) if len(values) else math.nan
 
 
+def published(
+    records: Sequence[Record], given: argparse.Namespace
+) -> tuple[list[Record], list[Record]]:
+    """Runs at equal time, and those beside the exact model with longer ones behind; seed 0."""
+    first = [each for each in records if each.seed == 0]
+    equal = [each for each in first if each.time_limit_s == given.time]
+    longer = [each for each in first if each.time_limit_s in (given.exact_time, given.longer)]
+    return equal, sorted(longer, key=lambda each: each.time_limit_s)
+
+
+def _runs(
+    entries: Sequence[CatalogueEntry], best: Mapping[str, float], given: argparse.Namespace
+) -> tuple[list[Record], list[Record]]:
+    """The same from the store; what is missing is run."""
+    with study.progress() as shown:
+
+        def run(names: list[str], methods: Iterable[str], limit: float) -> list[Record]:
+            return api.run(
+                names, list(methods), store=given.store, time_limit_s=limit, jobs=given.jobs,
+                progress=shown,
+            )  # fmt: skip
+
+        names = [each.id for each in entries]
+        equal = run(names, [SPLITTING, *OTHERS], given.time)
+        # Each formulation refuses the instances of the other sections.
+        timed = run(names, [PLAIN, *EXACTS], given.exact_time)
+        if given.longer > given.exact_time:
+            again = undecided(duels(timed, entries, best), given.longer)
+            models = sorted({EXACT[each.section] for each in again})
+            if again:
+                timed += run([each.instance for each in again], models, given.longer)
+    return equal, timed
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Make the runs that are missing, print the page; with ``--save`` write it."""
     parser = study.parser("bench.claims", __doc__, "10s")
@@ -199,6 +152,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument(
         "--longer", type=units.seconds, default=300, metavar="T", help=f"{longest} (default 300s)"
     )
+    text = "make the page from these published records, without any run"
+    parser.add_argument("--records", type=Path, action="append", metavar="FILE", help=text)
     which = f"ids, filters or a selection (default {SELECTION}); `calls` is left out"
     parser.add_argument("-i", dest="selection", action="append", help=which)
     given = parser.parse_args(arguments)
@@ -213,25 +168,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for digest, known in bks.load().items()
         if (z := bks.headline(known.claims).objective) is not None
     }
-    with study.progress() as shown:
-
-        def run(names: list[str], methods: Iterable[str], limit: float) -> list[Record]:
-            return api.run(
-                names, list(methods), store=given.store, time_limit_s=limit, jobs=given.jobs,
-                progress=shown,
-            )  # fmt: skip
-
-        equal = run([each.id for each in entries], [SPLITTING, *OTHERS], given.time)
-        # Each formulation refuses the instances of the other sections.
-        timed = run([each.id for each in entries], [PLAIN, *EXACTS], given.exact_time)
-        if given.longer > given.exact_time:
-            again = undecided(duels(timed, entries, best), given.longer)
-            models = {EXACT[each.section] for each in again}
-            if again:
-                timed += run([each.instance for each in again], sorted(models), given.longer)
+    if given.records:
+        made = [each for path in given.records for each in gather.from_file(path).records]
+        equal, timed = published(made, given)
+    else:
+        equal, timed = _runs(entries, best, given)
     page = claims_text.markdown(
-        duels(timed, entries, best), improvements(equal, entries), gains(every, best),
-        given.time, given.exact_time,
+        duels(timed, entries, best), alone(timed, entries, best), improvements(equal, entries),
+        gains(every, best), given.time, given.exact_time,
     )  # fmt: skip
     study.publish(given, "claims", {"md": page})
     return 0

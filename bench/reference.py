@@ -185,7 +185,9 @@ def markdown(compared: Sequence[Compared], seconds: float) -> str:
         f" {', '.join(f'`{name}`' for name in STRONGEST)}, as far as they take the problem;"
         f" {seconds:g} s each, one thread. Ratio: ours by theirs. `pipedream` and `dpl` are held to"
         " contiguous splits, on both sides; all others are free. On training graphs the published"
-        " `pipedream` takes some nodes for others.",
+        " `pipedream` takes some nodes for others. KaHIP and METIS stand in for Scotch where they"
+        " are better; beside `latency_of_expert` and `latency_of_scotch`, a split for throughput"
+        " scored as calls, ours may be `max-load`, the best such split, too.",
         "",
         "| file | published | ms | same kind | ms | ratio | strongest | ms | ratio |",
         "| --- | --- | --: | --- | --: | --: | --- | --: | --: |",

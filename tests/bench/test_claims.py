@@ -28,7 +28,7 @@ def test_a_stopped_exact_model_gives_a_ratio_at_least():
     assert duel.loss == pytest.approx(0.01)
     assert duel.best_z == 0.9
     page = claims_text.markdown(
-        [duel], claims.improvements([], ENTRIES), claims.gains([], {}), 10, 60
+        [duel], [], claims.improvements([], ENTRIES), claims.gains([], {}), 10, 60
     )
     assert ">= 600x" in page
     assert "395 times or more on 1 of 1" in page
@@ -63,7 +63,7 @@ def test_a_proof_is_an_end_and_no_answer_is_no_loss():
     assert found[LATENCY.id].loss == 0
     assert found[FREE.id].loss == -1
     page = claims_text.markdown(
-        list(found.values()), claims.improvements([], ENTRIES), claims.gains([], {}), 10, 60
+        list(found.values()), [], claims.improvements([], ENTRIES), claims.gains([], {}), 10, 60
     )
     assert "below 1 % on 1 of 1" in page
 
@@ -90,3 +90,21 @@ def test_gains_say_what_the_hardware_allows():
     assert row["allowed"] == pytest.approx(LATENCY.headroom)
     assert bool(row["reached"]) == (LATENCY.headroom >= 3)
     assert claims.gains([LATENCY], {}).empty
+
+
+def test_where_the_exact_model_takes_no_instance_splitting_stands_beside_the_best_known():
+    runs = [run(LATENCY, claims.PLAIN, objective=3.0, wall_s=0.5)]
+    (found,) = claims.alone(runs, ENTRIES, {LATENCY.digest: 2.0})
+    assert found.loss == pytest.approx(0.5)
+    page = claims_text.markdown(
+        [], [found], claims.improvements([], ENTRIES), claims.gains([], {}), 10, 60
+    )
+    assert "On 1 more instances the exact model is too large" in page
+    runs.append(run(LATENCY, "disjunctive@highs", objective=2.0))
+    assert claims.alone(runs, ENTRIES, {}) == []
+
+
+def test_the_published_page_is_what_the_published_records_say(tmp_path, capsys):
+    files = [f"results/records/{name}.jsonl" for name in ("baseline", "claims")]
+    claims.main(["--records", files[0], "--records", files[1]])
+    assert capsys.readouterr().out == (claims.study.STUDIES / "claims.md").read_text()
