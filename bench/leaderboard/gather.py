@@ -242,20 +242,27 @@ def _environment_files(source: Source) -> list[dict[str, Any]]:
 
 
 def environments(source: Source) -> list[dict[str, Any]]:
-    """One description a machine, with the calibrations before and after each of its batches."""
+    """One description a machine and state of the code.
+
+    With the calibrations before and after each of its batches, and, where there is more than one,
+    the `entries` whose runs it holds.
+    """
     names = {record.environment for record in source.records}
     contents, _ = _environments_on_file(source.store)
-    merged: dict[bytes, tuple[dict[str, Any], list[float]]] = {}
+    merged: dict[bytes, tuple[dict[str, Any], list[float], set[str]]] = {}
     for name in sorted(names & set(contents)):
         told = dict(contents[name])
         medians = [told.pop("calibration", {}).get("median_s")]
         after = [c for c in contents.values() if c.get("environment") == name]
         medians += [c.get("calibration", {}).get("median_s") for c in after]
         told.pop("format", None)
-        _, values = merged.setdefault(encode(told), (told, []))
+        _, values, entries = merged.setdefault(encode(told), (told, [], set()))
         values += [value for value in medians if value]
+        entries |= {record.entry for record in source.records if record.environment == name}
     found = []
-    for told, values in merged.values():
+    for told, values, entries in merged.values():
+        if len(merged) > 1:
+            told["entries"] = sorted(entries)
         if values:
             apart = max(values) / min(values) - 1
             told["noise"] = (

@@ -136,9 +136,16 @@ def machine(environment: Mapping[str, Any]) -> str:
 
 
 def machines(board: Board) -> list[str]:
-    """One line a machine, with how noisy it was."""
+    """One line a machine, with how noisy it was and, of several, what ran there."""
     return [
-        f"{machine(each)}; {each.get('noise', 'noise not measured')}" for each in board.environments
+        "; ".join(
+            [
+                machine(each),
+                str(each.get("noise", "noise not measured")),
+                *([f"runs of {', '.join(each['entries'])}"] if each.get("entries") else []),
+            ]
+        )
+        for each in board.environments
     ]
 
 

@@ -98,3 +98,13 @@ def test_published_records_leave_the_log_of_good_runs_behind(tmp_path):
     back = {each.entry: each for each in gather.from_file(path).records}
     assert back["greedy"] == msgspec.structs.replace(good, log="")
     assert back["bad"] == bad
+
+
+def test_of_several_states_of_the_code_each_names_what_it_ran(tmp_path):
+    store = Store(tmp_path)
+    names = [store.put_environment({"cpu": "A", "git_commit": each * 40}) for each in "ab"]
+    found = [record(environment=names[0], objective=1.0)]
+    assert "runs of" not in words.machines(gather.board(source(found, tmp_path), gather.Known()))[0]
+    found.append(record(environment=names[1], entry="heft", objective=1.0))
+    shown = words.machines(gather.board(source(found, tmp_path), gather.Known()))
+    assert sorted(line.rpartition("runs of ")[2] for line in shown) == ["greedy", "heft"]
