@@ -14,6 +14,7 @@ from heuristics.shared.best import Best
 from problems.answer import Answer
 from problems.instance import Instance
 from solvers.method import Context
+from solvers.repair import partition
 from solvers.repair.modes import Repair
 from solvers.repair.orders import orders
 from solvers.rng import seeded
@@ -75,7 +76,7 @@ class Walker:
 
     def __init__(self, units: Units, best: Best, stream: np.ndarray) -> None:
         self.units, self.best = units, best
-        self.walk = walk.walk(units, stream)
+        self.walk, self.partition = walk.walk(units, stream), partition.empty(units.problem)
 
     def go(self, hot: float, cooling: float, steps: int, step: int) -> None:
         """One round from the best answer: `steps` temperatures from `hot` seconds on."""
@@ -85,12 +86,12 @@ class Walker:
         place = np.empty(U, np.int64)
         place[units.unit] = best.answer.device
         w.energy[:] = math.inf
-        walk.restart(units.problem, units.nets, w, place)
+        walk.restart(units.problem, units.nets, self.partition, w, place)
         at, piece, moves = 0, 16, steps * step
         while at < moves and not best.done():
             piece = min(piece, moves - at)
             known, start = float(w.energy[2]), time.monotonic()
-            walk.anneal(units.problem, units.nets, w, at, piece, hot, cooling, step)
+            walk.anneal(units.problem, units.nets, self.partition, w, at, piece, hot, cooling, step)
             taken = time.monotonic() - start
             at += piece
             piece = max(1, min(4 * piece, int(piece * PATIENCE / max(taken, 1e-7))))

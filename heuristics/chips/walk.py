@@ -20,7 +20,7 @@ from numba import njit
 from heuristics.chips.lines import load_of
 from heuristics.chips.units import Units
 from solvers.by_reference import by_reference
-from solvers.repair.quotient import closure
+from solvers.repair.partition import keeps, settle, shift
 from solvers.rng import below, uniform
 
 DRAGGED = 400
@@ -35,24 +35,16 @@ NEAR = 0.8
 
 @by_reference
 class Walk(NamedTuple):
-    """A valid partition of U units on C chips, and what moves need.
+    """What moves of U units on C chips need besides the partition.
 
     Attributes
     ----------
-    place, best : int64 arrays, shape (U,)
-        The partition, and the best one so far.
+    best : int64 array, shape (U,)
+        The best partition so far.
     parts : float64 array, shape (C, 3)
         Seconds that every chip computes, receives and sends.
     before : float64 array, shape (C, 3)
         Those before the move.
-    held, use : int64 arrays, shape (C,)
-        Units and bytes of every chip.
-    readers : int64 array, shape (T, C)
-        Units on a chip that read a shared weight.
-    edges : int64 array, shape (C, C)
-        Edges from chip to chip.
-    feeds, beyond, reach : int64 arrays, shape (C,)
-        See :mod:`solvers.repair.quotient`.
     moved, origin : int64 arrays, shape (U,)
         Units of the move, and where they come from.
     target : int64 array, shape (U,)
@@ -66,17 +58,9 @@ class Walk(NamedTuple):
     stream : uint64 array, shape (1,)
     """
 
-    place: np.ndarray
     best: np.ndarray
     parts: np.ndarray
     before: np.ndarray
-    held: np.ndarray
-    use: np.ndarray
-    readers: np.ndarray
-    edges: np.ndarray
-    feeds: np.ndarray
-    beyond: np.ndarray
-    reach: np.ndarray
     moved: np.ndarray
     origin: np.ndarray
     target: np.ndarray
@@ -89,48 +73,38 @@ class Walk(NamedTuple):
 def walk(units: Units, stream: np.ndarray) -> Walk:
     """A walk that :func:`restart` gives a partition."""
     U, C, J = len(units.nets.time), units.problem.chips, len(units.nets.owner)
-    T = len(units.problem.shared_bytes)
 
     def whole(*shape: int) -> np.ndarray:
         return np.zeros(shape, np.int64)
 
     return Walk(
-        place=whole(U), best=whole(U), parts=np.zeros((C, 3)), before=np.zeros((C, 3)),
-        held=whole(C), use=whole(C), readers=whole(T, C), edges=whole(C, C), feeds=whole(C),
-        beyond=whole(C), reach=whole(C), moved=whole(U), origin=whole(U),
-        target=np.full(U, -1, np.int64), nets=whole(J), stamp=whole(J + 1),
+        best=whole(U), parts=np.zeros((C, 3)), before=np.zeros((C, 3)), moved=whole(U),
+        origin=whole(U), target=np.full(U, -1, np.int64), nets=whole(J), stamp=whole(J + 1),
         energy=np.full(3, math.inf), stream=stream,
     )  # fmt: skip
 
 
 @njit(cache=True)
-def restart(p, q, w, place):  # type: ignore[no-untyped-def]
+def restart(p, q, t, w, place):  # type: ignore[no-untyped-def]
     """Go on from a valid partition, shape (U,), of problem `p` with nets `q`."""
-    for array in (w.held, w.use, w.feeds):
-        array[:] = 0
-    w.readers[:] = 0
-    w.edges[:] = 0
+    settle(p, t, place)
     w.parts[:] = 0.0
-    w.place[:] = place
     for v in range(len(place)):
-        _occupy(p, w, v, place[v], 1)
         w.parts[place[v], 0] += q.time[v]
-        for i in range(p.succ_ptr[v], p.succ_ptr[v + 1]):
-            _edge(w, place[v], place[p.succ[i]], 1)
     for j in range(len(q.owner)):
-        _pay(q, w, j, 1.0)
+        _pay(q, t, w, j, 1.0)
     _measure(q, w)
-    _remember(w)
+    _remember(t, w)
 
 
 @njit(cache=True)
-def anneal(p, q, w, first, moves, hot, cooling, step):  # type: ignore[no-untyped-def]
+def anneal(p, q, t, w, first, moves, hot, cooling, step):  # type: ignore[no-untyped-def]
     """Try moves first..first+moves-1 of a round; temperatures are hot * cooling**(move // step)."""
-    U, C = len(w.place), p.chips
+    U, C = len(t.place), p.chips
     for move in range(first, first + moves):
         heat = hot * cooling ** (move // step)
         v = below(w.stream, U)
-        a = w.place[v]
+        a = t.place[v]
         if uniform(w.stream) < NEAR:
             b = a + 1 if uniform(w.stream) < 0.5 else a - 1
         else:
@@ -139,36 +113,36 @@ def anneal(p, q, w, first, moves, hot, cooling, step):  # type: ignore[no-untype
         chance = uniform(w.stream)
         if b < 0 or b >= C or b == a:
             continue
-        k = _drag(p, w, v, b, tight)
+        k = _drag(p, t, w, v, b, tight)
         if k == 0:
             continue
         w.before[:] = w.parts
         energy, largest = w.energy[0], w.energy[1]
-        _make(p, q, w, k)
-        if _is_valid(p, w):
+        _make(p, q, t, w, k)
+        if keeps(p, t):
             _measure(q, w)
             worse = w.energy[0] - energy
             if worse <= 0.0 or chance < math.exp(-worse / heat):
                 if w.energy[1] < w.energy[2]:
-                    _remember(w)
+                    _remember(t, w)
                 continue
-        _take_back(p, w, k)
+        _take_back(p, t, w, k)
         w.parts[:] = w.before
         w.energy[0], w.energy[1] = energy, largest
 
 
 @njit(cache=True)
-def _remember(w):  # type: ignore[no-untyped-def]
+def _remember(t, w):  # type: ignore[no-untyped-def]
     if w.energy[1] < w.energy[2]:
         w.energy[2] = w.energy[1]
-        w.best[:] = w.place
+        w.best[:] = t.place
 
 
 @njit(cache=True)
-def _drag(p, w, v, b, tight):  # type: ignore[no-untyped-def]
+def _drag(p, t, w, v, b, tight):  # type: ignore[no-untyped-def]
     """Fill `moved` and `target` with the move of `v` to chip `b`; 0 where it is too large."""
     slack = 1 if tight else p.chips
-    up = b > w.place[v]
+    up = b > t.place[v]
     w.moved[0], w.target[v] = v, b
     k, again = 1, True
     while again and k <= DRAGGED:
@@ -179,10 +153,10 @@ def _drag(p, w, v, b, tight):  # type: ignore[no-untyped-def]
             to = w.target[u]
             # Up: readers stand at `to` at least, and what `u` reads at `to - slack` at least.
             for i in range(p.succ_ptr[u], p.succ_ptr[u + 1]):
-                k, more = _follow(w, p.succ[i], to if up else to + slack, up, k)
+                k, more = _follow(t, w, p.succ[i], to if up else to + slack, up, k)
                 again = again or more
             for i in range(p.pred_ptr[u], p.pred_ptr[u + 1]):
-                k, more = _follow(w, p.pred[i], to - slack if up else to, up, k)
+                k, more = _follow(t, w, p.pred[i], to - slack if up else to, up, k)
                 again = again or more
     if k <= DRAGGED:
         return k
@@ -192,10 +166,10 @@ def _drag(p, w, v, b, tight):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _follow(w, x, bound, up, k):  # type: ignore[no-untyped-def]
+def _follow(t, w, x, bound, up, k):  # type: ignore[no-untyped-def]
     """Have `x` at `bound` or beyond; returns units moved, and whether one of them has to go on."""
     asked = w.target[x] >= 0
-    now = w.target[x] if asked else w.place[x]
+    now = w.target[x] if asked else t.place[x]
     if now >= bound if up else now <= bound:
         return k, False
     w.target[x] = bound
@@ -206,7 +180,7 @@ def _follow(w, x, bound, up, k):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _make(p, q, w, k):  # type: ignore[no-untyped-def]
+def _make(p, q, t, w, k):  # type: ignore[no-untyped-def]
     """Make the move; payloads that it changes are paid anew."""
     J = len(q.owner)
     w.stamp[J] += 1
@@ -217,23 +191,23 @@ def _make(p, q, w, k):  # type: ignore[no-untyped-def]
             touched = _touch(w, j, touched)
         for r in range(q.read_ptr[v], q.read_ptr[v + 1]):
             touched = _touch(w, q.read[r], touched)
-    for t in range(touched):
-        _pay(q, w, w.nets[t], -1.0)
+    for i in range(touched):
+        _pay(q, t, w, w.nets[i], -1.0)
     for i in range(k):
         v = w.moved[i]
-        w.origin[i] = w.place[v]
-        w.parts[w.place[v], 0] -= q.time[v]
+        w.origin[i] = t.place[v]
+        w.parts[t.place[v], 0] -= q.time[v]
         w.parts[w.target[v], 0] += q.time[v]
-        _shift(p, w, v, w.target[v])
+        shift(p, t, v, w.target[v])
         w.target[v] = -1
-    for t in range(touched):
-        _pay(q, w, w.nets[t], 1.0)
+    for i in range(touched):
+        _pay(q, t, w, w.nets[i], 1.0)
 
 
 @njit(cache=True)
-def _take_back(p, w, k):  # type: ignore[no-untyped-def]
+def _take_back(p, t, w, k):  # type: ignore[no-untyped-def]
     for i in range(k):
-        _shift(p, w, w.moved[i], w.origin[i])
+        shift(p, t, w.moved[i], w.origin[i])
 
 
 @njit(cache=True)
@@ -246,69 +220,20 @@ def _touch(w, j, touched):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _shift(p, w, v, chip):  # type: ignore[no-untyped-def]
-    """Move one unit in all counts but the seconds."""
-    old = w.place[v]
-    for i in range(p.succ_ptr[v], p.succ_ptr[v + 1]):
-        _edge(w, old, w.place[p.succ[i]], -1)
-        _edge(w, chip, w.place[p.succ[i]], 1)
-    for i in range(p.pred_ptr[v], p.pred_ptr[v + 1]):
-        _edge(w, w.place[p.pred[i]], old, -1)
-        _edge(w, w.place[p.pred[i]], chip, 1)
-    _occupy(p, w, v, old, -1)
-    _occupy(p, w, v, chip, 1)
-    w.place[v] = chip
-
-
-@njit(cache=True)
-def _edge(w, a, b, sign):  # type: ignore[no-untyped-def]
-    # In the middle of a move an edge may go backwards; it comes right before the move ends.
-    w.edges[a, b] += sign
-    if a < b:
-        if w.edges[a, b] == 0:
-            w.feeds[a] &= ~(1 << b)
-        else:
-            w.feeds[a] |= 1 << b
-
-
-@njit(cache=True)
-def _occupy(p, w, v, chip, sign):  # type: ignore[no-untyped-def]
-    w.held[chip] += sign
-    w.use[chip] += sign * p.bytes[v]
-    for i in range(p.weight_ptr[v], p.weight_ptr[v + 1]):
-        weight = p.weight[i]
-        if w.readers[weight, chip] == (0 if sign > 0 else 1):
-            w.use[chip] += sign * p.shared_bytes[weight]
-        w.readers[weight, chip] += sign
-
-
-@njit(cache=True)
-def _is_valid(p, w):  # type: ignore[no-untyped-def]
-    """C2 to C4; C1 holds by what moves drag along."""
-    empty = False
-    for c in range(p.chips):
-        if w.held[c] == 0:
-            empty = True
-        elif empty or w.use[c] > p.capacity[c]:
-            return False
-    return closure(w.feeds, w.beyond, w.reach)
-
-
-@njit(cache=True)
-def _pay(q, w, j, sign):  # type: ignore[no-untyped-def]
+def _pay(q, t, w, j, sign):  # type: ignore[no-untyped-def]
     """Add a payload's seconds to the chips, or take them off."""
-    a = w.place[q.owner[j]]
+    a = t.place[q.owner[j]]
     if q.through:
         last = a
         for r in range(q.reader_ptr[j], q.reader_ptr[j + 1]):
-            last = max(last, w.place[q.reader[r]])
+            last = max(last, t.place[q.reader[r]])
         for c in range(a, last):
             w.parts[c, 2] += sign * q.hop[c, j]
             w.parts[c + 1, 1] += sign * q.hop[c, j]
         return
     seen = 0
     for r in range(q.reader_ptr[j], q.reader_ptr[j + 1]):
-        b = w.place[q.reader[r]]
+        b = t.place[q.reader[r]]
         if b > a and not (seen >> b) & 1:
             seen |= 1 << b
             w.parts[a, 2] += sign * q.hop[a, j]

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from solvers.repair import search, state
+from solvers.repair import partition, search, state
 from solvers.repair.cuts import any_valid
 from solvers.repair.problem import Problem
 from solvers.repair.valid import is_valid
@@ -26,6 +26,11 @@ WORK = 100_000
 FAILS = 200_000
 """Failed decisions an attempt, times nodes: small graphs are searched to the end."""
 LEAST_FAILS = 100
+SEARCHED = 2_000
+"""Nodes times chips up to which all attempts are made where memory is short; beyond, only the last
+one, for they fail nearly always."""
+SWEEPS = 4
+"""Sweeps over all nodes that pull cuts towards what is asked for."""
 
 
 class Repaired(NamedTuple):
@@ -34,8 +39,9 @@ class Repaired(NamedTuple):
     Attributes
     ----------
     chip : int64 array, shape (n,)
-    by : {'search', 'cuts'}
-        `cuts`: no attempt came to an end, and the partition has nothing to do with what was asked.
+    by : {'search', 'sweeps', 'cuts'}
+        `sweeps`: no attempt came to an end, and cuts of an order were pulled towards what is asked
+        for, node by node; `cuts`: there was no time for that either.
     attempt : int
         Attempts before the one that found it.
     fails : int
@@ -43,7 +49,7 @@ class Repaired(NamedTuple):
     """
 
     chip: np.ndarray
-    by: Literal["search", "cuts"]
+    by: Literal["search", "sweeps", "cuts"]
     attempt: int
     fails: int
 
@@ -79,7 +85,9 @@ class Repair:
             raise ValueError(f"allowed: shape {self._allowed.shape}, not {(n, C)}")
         self._bits = np.int64(1) << np.arange(C)
         self._state = state.empty(problem)
-        self._work = WORK
+        self._partition = partition.empty(problem)
+        small = n * C <= SEARCHED or not problem.limited
+        self._ladder = LADDER[rule] if small else LADDER[rule][-1:]
 
     @cached_property
     def fallback(self) -> np.ndarray | None:
@@ -165,7 +173,7 @@ class Repair:
             raise ValueError(f"order: a permutation of 0..{n - 1}")
         p, s = self.problem, self._state
         fails = max(LEAST_FAILS, FAILS // n)
-        for attempt, share in enumerate(LADDER[self.rule]):
+        for attempt, share in enumerate(self._ladder):
             if (domain == 0).any():
                 break
             state.tighten(s, share, stream)
@@ -173,9 +181,9 @@ class Repair:
             search.root(p, s)
             ended = search.PAUSED
             while ended == search.PAUSED:
-                ended = search.run(p, s, likely, candidate, order, fix, stream, self._work, fails)
+                ended = search.run(p, s, likely, candidate, order, fix, stream, WORK, fails)
                 if ended == search.PAUSED and time.monotonic() > deadline:
-                    return self._fallback(likely, fix)
+                    return self._pull(domain, likely, candidate, order, stream, deadline, fix)
             if ended == search.FOUND:
                 chip = s.low.copy()
                 assert is_valid(p, chip), "a repair is valid"
@@ -184,10 +192,30 @@ class Repair:
                 if fix or (likely > 0).all():
                     self.none = True
                 return None
-        return self._fallback(likely, fix)
+        return self._pull(domain, likely, candidate, order, stream, deadline, fix)
 
-    def _fallback(self, likely: np.ndarray, fix: bool) -> Repaired | None:
+    def _pull(
+        self,
+        domain: np.ndarray,
+        likely: np.ndarray,
+        candidate: np.ndarray,
+        order: np.ndarray,
+        stream: np.ndarray,
+        deadline: float,
+        fix: bool,
+    ) -> Repaired | None:
+        """Cuts that are valid, and sweeps from there."""
         chip = self.fallback
-        if chip is None or not (fix or (likely[np.arange(len(chip)), chip] > 0).all()):
+        if chip is None or not ((domain >> chip) & 1).all():
             return None
-        return Repaired(chip, "cuts", len(LADDER[self.rule]), 0)
+        p, t, by = self.problem, self._partition, "cuts"
+        partition.settle(p, t, chip)
+        for _ in range(SWEEPS):
+            if time.monotonic() > deadline:
+                break
+            by = "sweeps"
+            if not partition.sweep(p, t, domain, likely, candidate, order, fix, stream):
+                break
+        chip = t.place.copy()
+        assert is_valid(p, chip), "a repair is valid"
+        return Repaired(chip, "sweeps" if by == "sweeps" else "cuts", len(self._ladder), 0)

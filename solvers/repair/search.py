@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from numba import njit
 
+from solvers.repair.partition import draw
 from solvers.repair.propagate import propagate
 from solvers.repair.state import AT, BROKEN, FAILS, LEVEL, WORK, decide, narrow, retreat
-from solvers.rng import uniform
 
 FOUND, NONE, GIVEN_UP, PAUSED = 1, 0, 2, 3
 
@@ -69,7 +69,7 @@ def run(p, s, likely, candidate, order, fix, stream, work, fails):  # type: igno
                 if fix:
                     chip = _nearest(s.domain[v], candidate[v])
                 else:
-                    chip = _draw(s.domain[v], likely[v], stream)
+                    chip = draw(s.domain[v], likely[v], stream)
                 decide(s, v, chip)
                 _narrow(p, s, v, 1 << chip)
         if s.number[WORK] >= end:
@@ -102,22 +102,6 @@ def _with_room(p, s, v):  # type: ignore[no-untyped-def]
             if s.use[c] + more > p.capacity[c]:
                 domain &= ~(1 << c)
     return domain
-
-
-@njit(cache=True)
-def _draw(domain, likely, stream):  # type: ignore[no-untyped-def]
-    total = 0.0
-    for c in range(len(likely)):
-        if (domain >> c) & 1:
-            total += likely[c]
-    mark, chosen = uniform(stream) * total, -1
-    for c in range(len(likely)):
-        if (domain >> c) & 1 and likely[c] > 0.0:
-            chosen = c
-            mark -= likely[c]
-            if mark < 0.0:
-                break
-    return chosen
 
 
 @njit(cache=True)

@@ -129,6 +129,26 @@ def tighten(s, share, stream):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
+def lowest(bits):  # type: ignore[no-untyped-def]
+    """Number of the lowest bit that is set; 63 without one."""
+    low = 0
+    for width in (32, 16, 8, 4, 2, 1):
+        if not (bits >> low) & ((1 << width) - 1):
+            low += width
+    return low
+
+
+@njit(cache=True)
+def highest(bits):  # type: ignore[no-untyped-def]
+    """Number of the highest bit that is set; 0 without one."""
+    high = 0
+    for width in (32, 16, 8, 4, 2, 1):
+        if bits >> (high + width):
+            high += width
+    return high
+
+
+@njit(cache=True)
 def _set(p, s, v, domain):  # type: ignore[no-untyped-def]
     """Give a node a domain, forwards or backwards, and keep all sums."""
     old = s.domain[v]
@@ -139,18 +159,15 @@ def _set(p, s, v, domain):  # type: ignore[no-untyped-def]
         s.span[low, high] -= p.bytes[v]
         if low == high:
             _occupy(p, s, v, low, -1)
-    change, c = old ^ domain, 0
+    change = old ^ domain
+    c = lowest(change)
+    change >>= c
     while change:
         if change & 1:
             s.supporters[c] += 1 if (domain >> c) & 1 else -1
         change >>= 1
         c += 1
-    low = 0
-    while not (domain >> low) & 1:
-        low += 1
-    high = low
-    while domain >> (high + 1):
-        high += 1
+    low, high = lowest(domain), highest(domain)
     s.domain[v], s.low[v], s.high[v] = domain, low, high
     s.at_low[low] += 1
     s.at_high[high] += 1

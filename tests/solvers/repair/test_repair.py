@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from solvers.repair import partition
 from solvers.repair.cuts import any_valid
 from solvers.repair.modes import Repair
 from solvers.repair.problem import build
@@ -256,3 +257,52 @@ def test_arguments_that_do_not_fit_are_refused():
         repair.fix(np.array([0, 2]), np.arange(2), stream)
     with pytest.raises(ValueError, match=r"allowed: shape \(1, 2\)"):
         Repair(repair.problem, allowed=np.ones((1, 2), bool))
+
+
+def short_of_memory(seed, n=300, chips=12, slack=1.25):
+    rng = np.random.default_rng(seed)
+    edges = [(max(0, v - int(rng.integers(1, 7))), v) for v in range(1, n)]
+    held = rng.integers(1, 100, n)
+    return build(n, edges, chips, held, np.full(chips, slack * held.sum() / chips)), rng
+
+
+def test_where_memory_is_short_sweeps_lead_from_cuts_towards_what_is_asked():
+    problem, rng = short_of_memory(0)
+    n, repair, stream = 300, Repair(problem), seeded(rng)
+    start = repair.fallback
+    assert is_valid(problem, start)
+    for seed in range(5):
+        wish = np.random.default_rng(seed).integers(0, problem.chips, n)
+        got = repair.fix(wish, rng.permutation(n), stream)
+        assert got.by == "sweeps"
+        assert is_valid(problem, got.chip)
+        assert np.abs(got.chip - wish).sum() < np.abs(start - wish).sum()
+        assert (np.abs(got.chip - wish) <= np.abs(start - wish)).all(), "no node moves away"
+    likely = np.full((n, problem.chips), 1e-9)
+    likely[:, ::2] = 1.0
+    got = repair.sample(likely, rng.permutation(n), stream)
+    assert got.by == "sweeps"
+    assert (got.chip % 2 == 0).sum() > (start % 2 == 0).sum()
+
+
+def test_a_partition_counts_what_it_would_count_anew():
+    problem, rng = short_of_memory(1, n=40, chips=5, slack=3.0)
+    kept, anew = partition.empty(problem), partition.empty(problem)
+    place = any_valid(problem)
+    partition.settle(problem, kept, place)
+    for _ in range(200):
+        v, chip = int(rng.integers(40)), int(rng.integers(5))
+        before = kept.place[v]
+        partition.shift(problem, kept, v, chip)
+        if (np.diff(kept.place[np.array(edges_of(problem))], axis=1) < 0).any():
+            partition.shift(problem, kept, v, before)
+            continue
+        partition.settle(problem, anew, kept.place)
+        for name in ("place", "held", "use", "readers", "edges", "feeds"):
+            np.testing.assert_array_equal(getattr(kept, name), getattr(anew, name))
+        assert partition.keeps(problem, kept) == is_valid(problem, kept.place)
+
+
+def edges_of(problem):
+    rows = np.repeat(np.arange(len(problem.bytes)), np.diff(problem.succ_ptr))
+    return np.stack([rows, problem.succ], axis=1)
