@@ -13,6 +13,7 @@ from problems import calls
 from problems.answer import Answer
 from problems.bounds.headtail import heads, tails
 from problems.instance import Instance
+from solvers.cpsat._units import whole
 from solvers.formulations._contract import memory_by_group
 from solvers.formulations._symmetry import canonical, leaders, successors
 from solvers.formulations._windows import SAFETY
@@ -95,11 +96,7 @@ def build(instance: Instance, upper: float, model: Any, *, symmetry: bool) -> Pr
     horizon = upper if math.isfinite(upper) else float(longest) or 1.0
     unit = horizon / 2.0**BITS
     end = int(horizon / unit * (1 + 1e-9)) + 1
-    # Beyond the horizon it does not matter how far, and 64 bits end.
-    duration, transfer = (
-        np.floor(np.minimum(each / unit * SAFETY, 2.0 * end)).astype(np.int64)
-        for each in (seconds, tau)
-    )
+    duration, transfer = (whole(each, unit, end) for each in (seconds, tau))
     # Heads and tails of schedules, which answers are in a way: see problems.bounds.calls_path.
     head, tail = heads(instance), tails(instance)
     through = head + instance.time + tail
@@ -108,7 +105,7 @@ def build(instance: Instance, upper: float, model: Any, *, symmetry: bool) -> Pr
         possible &= through * SAFETY <= upper
     d, x = _placement(instance, model, finite & possible)
     ends = np.where(possible, head + instance.time, 0.0), np.where(possible, tail, 0.0)
-    head, tail = (np.floor(each / unit * SAFETY).astype(np.int64) for each in ends)
+    head, tail = (whole(each, unit, end) for each in ends)
     _memory(instance, model, d)
     keys = [
         (int(k), j)

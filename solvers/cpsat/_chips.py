@@ -11,13 +11,14 @@ from problems import chips
 from problems.answer import Answer
 from problems.bounds.pipeline import as_pipeline
 from problems.instance import Instance
-from solvers.cpsat._program import SAFETY, real
+from solvers.cpsat._program import real
+from solvers.cpsat._units import unit_of, whole
 from solvers.formulations._contract import Contracted, contract
 from solvers.formulations._floor import floor
 from solvers.formulations._positions import fitting, windows
 
-PRECISION = 22
-"""Rounding loses less than a part in two to this power of the known answer."""
+FINEST = 44
+"""At most two to this power units make the known answer."""
 
 
 class Program:
@@ -28,22 +29,27 @@ class Program:
     model : ortools.sat.python.cp_model.CpModel
     unit : float
         Seconds.
+    end : int
+        Units that no load exceeds.
     on : list of list
         Literal "group g is on chip k", or None where it cannot be.
     upto : list of list
         Literal "group g is on chip k or before".
     """
 
-    def __init__(self, instance: Instance, c: Contracted, model: Any, unit: float) -> None:
-        self.instance, self.c, self.model, self.unit = instance, c, model, unit
+    def __init__(
+        self, instance: Instance, c: Contracted, model: Any, unit: float, end: int
+    ) -> None:
+        self.instance, self.c, self.model = instance, c, model
+        self.unit, self.end = unit, end
         self.true = model.new_constant(1)
         self.on: list[list[Any]] = []
         self.upto: list[list[Any]] = []
         self._implied: list[tuple[Any, list[list[Any]]]] = []
 
     def units(self, seconds: np.ndarray) -> np.ndarray:
-        """Whole units, rounded down."""
-        return np.floor(seconds / self.unit * SAFETY).astype(np.int64)
+        """Whole units; see :func:`solvers.cpsat._units.whole`."""
+        return whole(seconds, self.unit, self.end)
 
     def implied(self, bodies: list[list[Any]]) -> Any:
         """A literal that holds where all of a body hold; None without bodies."""
@@ -103,14 +109,14 @@ def build(instance: Instance, upper: float, model: Any, *, symmetry: bool) -> Pr
     case = as_pipeline(instance)
     c = contract(case)
     horizon = upper if math.isfinite(upper) else _longest(c)
-    terms = len(c.supported) + 2 * len(c.net_group) * instance.K + 1
-    unit = horizon / 2.0 ** min(44, PRECISION + math.ceil(math.log2(terms)))
-    program = Program(instance, c, model, unit)
+    terms = len(c.supported) + 2 * len(c.net_group) * instance.K
+    unit = unit_of(horizon, terms, FINEST)
+    program = Program(instance, c, model, unit, int(horizon / unit) + 1)
     _place(program, fitting(c, upper), *windows(c, upper, instance.K, instance.memory))
     _skip_no_chip(program)
     _no_detour(program)
     _hold(program)
-    top = model.new_int_var(0, int(horizon / unit) + 1, "top")
+    top = model.new_int_var(0, program.end, "top")
     _loads(program, top)
     least = floor(case)
     if math.isfinite(least):  # else there is no answer, as the rows say themselves

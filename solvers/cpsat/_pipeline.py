@@ -11,13 +11,14 @@ from problems import throughput
 from problems.instance import Instance
 from solvers.cpsat._pipeline_loads import add_loads, add_memory
 from solvers.cpsat._program import Program, real
+from solvers.cpsat._units import unit_of
 from solvers.formulations._contract import Contracted, contract
 from solvers.formulations._floor import floor
 from solvers.formulations._positions import fitting, windows
 from solvers.formulations._symmetry import successors
 
-PRECISION = 22
-"""Rounding loses less than a part in two to this power of the known answer."""
+FINEST = 44
+"""At most two to this power units make the known answer."""
 
 
 def build(instance: Instance, upper: float, model: Any, *, symmetry: bool) -> Program:
@@ -35,16 +36,16 @@ def build(instance: Instance, upper: float, model: Any, *, symmetry: bool) -> Pr
     c = contract(instance)
     horizon = upper if math.isfinite(upper) else _longest(c)
     # A load loses at most a unit a group and a transfer.
-    terms = len(c.supported) + len(c.net_group) * instance.K + 1
-    unit = horizon / 2.0 ** min(44, PRECISION + math.ceil(math.log2(terms)))
-    program = Program(instance, model, unit, symmetry)
+    terms = len(c.supported) + 2 * len(c.net_group) * instance.K
+    unit = unit_of(horizon, terms, FINEST)
+    program = Program(instance, model, unit, int(horizon / unit) + 1, symmetry)
     possible = fitting(c, upper)
     if throughput.rules_of(instance).contiguous:
         _chain(program, c, possible, *windows(c, upper, min(possible.shape), instance.memory))
     else:
         _free(program, possible)
     add_memory(program, c)
-    add_loads(program, c, int(horizon / unit) + 1)
+    add_loads(program, c)
     program.floor = floor(instance)
     if math.isfinite(program.floor):  # else there is no answer, as the rows say themselves
         model.add(sum(program.top) >= int(program.units(np.array(program.floor))))

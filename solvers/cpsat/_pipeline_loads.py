@@ -35,11 +35,11 @@ def _charges(phases: int, devices: int) -> Charges:
     return [[[] for _ in range(devices)] for _ in range(phases)]
 
 
-def add_loads(program: Program, c: Contracted, most: int) -> None:
+def add_loads(program: Program, c: Contracted) -> None:
     """Compute, receive and send of every device against the largest load of the phase."""
     model, instance = program.model, program.instance
     phases, _, K = c.work.shape
-    program.top = [model.new_int_var(0, most, f"top{p}") for p in range(phases)]
+    program.top = [model.new_int_var(0, program.end, f"top{p}") for p in range(phases)]
     work = program.units(c.work)
     compute, receive, send = (_charges(phases, K) for _ in range(3))
     for p, g, k in np.argwhere(work).tolist():

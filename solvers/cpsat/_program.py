@@ -9,12 +9,8 @@ import numpy as np
 from problems import throughput
 from problems.answer import Answer
 from problems.instance import Instance
+from solvers.cpsat._units import whole
 from solvers.formulations._symmetry import canonical, leaders
-
-SAFETY = 1 - 1e-12
-"""Seconds are rounded to nearest: lowered by this they are certainly no more."""
-BEYOND = 2.0**45
-"""Units, more than any horizon has."""
 
 
 class Program:
@@ -25,6 +21,8 @@ class Program:
     model : ortools.sat.python.cp_model.CpModel
     unit : float
         Seconds.
+    end : int
+        Units that no load exceeds.
     x : list of list
         Literal "group g is on device k", or None where it cannot be.
     at : list of list
@@ -41,8 +39,11 @@ class Program:
         Groups along which like devices are ordered where there is no chain.
     """
 
-    def __init__(self, instance: Instance, model: Any, unit: float, symmetry: bool) -> None:
-        self.instance, self.model, self.unit, self.symmetry = instance, model, unit, symmetry
+    def __init__(
+        self, instance: Instance, model: Any, unit: float, end: int, symmetry: bool
+    ) -> None:
+        self.instance, self.model, self.symmetry = instance, model, symmetry
+        self.unit, self.end = unit, end
         self.classes = instance.device_class if symmetry else np.arange(instance.K)
         self.x: list[list[Any]] = []
         self.at: list[list[Any]] = []
@@ -53,11 +54,8 @@ class Program:
         self._implied: list[tuple[Any, list[list[Any]]]] = []
 
     def units(self, seconds: np.ndarray) -> np.ndarray:
-        """Whole units, rounded down; 0 for an infinite time: there is no literal to charge it."""
-        finite = np.where(np.isfinite(seconds), seconds, 0.0)
-        # Beyond the horizon it does not matter how far, and 64 bits end.
-        whole = np.floor(np.minimum(finite / self.unit * SAFETY, BEYOND))
-        return whole.astype(np.int64)
+        """Whole units; see :func:`solvers.cpsat._units.whole`."""
+        return whole(seconds, self.unit, self.end)
 
     def literal(self, possible: bool = True) -> Any:
         """A new literal, or None."""

@@ -14,6 +14,7 @@ from problems.answer import Answer
 from problems.bounds.headtail import heads, tails
 from problems.instance import Instance
 from solvers.cpsat import _ports
+from solvers.cpsat._units import unit_of, whole
 from solvers.formulations._boundary import Boundary
 from solvers.formulations._contract import memory_by_group
 from solvers.formulations._orders import relabelled
@@ -22,10 +23,8 @@ from solvers.formulations._windows import SAFETY, between, serial
 
 MANY = 4
 """Devices from which on load rows would be too many for a quick presolve."""
-
-
-BEYOND = 2.0**42
-"""Units, more than any horizon has."""
+FINEST = 40
+"""At most two to this power units make the horizon: what 64-bit propagation bears."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +42,8 @@ class Program:
         Start of every node in units.
     duration : int64 array, shape (n, K)
         Units; 0 where not supported.
+    end : int
+        Units of the horizon.
     moves : dict
         Transfers by (producer, destination); none without ports.
     """
@@ -55,12 +56,13 @@ class Program:
     makespan: Any
     duration: np.ndarray
     unit: float
+    end: int
     order: np.ndarray
     moves: dict[tuple[int, int], _ports.Transfer]
 
     def units(self, seconds: np.ndarray) -> np.ndarray:
         """Seconds in whole units, rounded down; 0 for what is infinite."""
-        return _units(seconds, self.unit)
+        return whole(seconds, self.unit, self.end)
 
     def placed(self, value: Callable[[Any], int]) -> np.ndarray:
         """Device of every node, shape (n,), given the value of a literal."""
@@ -102,13 +104,6 @@ class Program:
             _ports.hint(instance, model, self.moves, answer, self.unit)
 
 
-def _units(seconds: np.ndarray, unit: float) -> np.ndarray:
-    finite = np.where(np.isfinite(seconds), seconds, 0.0)
-    # Beyond the horizon it does not matter how far, and 64 bits end.
-    whole: np.ndarray = np.floor(np.minimum(finite / unit * SAFETY, BEYOND)).astype(np.int64)
-    return whole
-
-
 def build(
     instance: Instance,
     upper: float,
@@ -137,15 +132,14 @@ def build(
     """
     n, K, group = instance.n, instance.K, instance.group
     horizon = upper if math.isfinite(upper) else serial(instance)
-    # Rounding loses at most a unit a node and transfer of a path: keep the sum below a part in
-    # four million, within what 64-bit propagation bears.
+    # Rounding loses at most a unit a node and transfer of a path.
     contended = ports.has_ports(instance)
     parts = n + 2 * (min(instance.m, n * (K - 1)) if contended else n)
-    unit = horizon / 2.0 ** min(40, 22 + math.ceil(math.log2(parts + 1)))
+    unit = unit_of(horizon, parts, FINEST)
     end = int(horizon / unit) + 1
 
     def units(seconds: np.ndarray) -> np.ndarray:
-        return _units(seconds, unit)
+        return whole(seconds, unit, end)
 
     duration = units(instance.time)
     head, tail = heads(instance), tails(instance)
@@ -187,7 +181,7 @@ def build(
                 if x[g][j] is not None:
                     earlier.append(x[g][j])
     model.minimize(makespan)
-    return Program(instance, model, symmetry, x, begin, makespan, duration, unit, order, moves)
+    return Program(instance, model, symmetry, x, begin, makespan, duration, unit, end, order, moves)
 
 
 def _nodes(
