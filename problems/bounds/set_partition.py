@@ -33,7 +33,8 @@ from problems.bounds.supposing import supposing
 from problems.instance import Instance
 
 MOST_NODES = 1_500
-FIRST_STEP, LAST_STEP = 0.1, 0.001  # of the level above the proved bound, relative
+# Of the level above the proved bound, relative: a level near it has the fewest sets.
+FIRST_STEP, LAST_STEP, LARGEST_STEP = 0.02, 0.001, 0.1
 # Of what a level is above the best bound for it: a box that promises less is not worth the wait,
 # as a lower level goes on from the same multipliers and has fewer sets. The lowest one waits.
 PROMISE = 0.15
@@ -84,7 +85,7 @@ def _generate(nets: Nets, seconds: float) -> tuple[float, str]:
                 known.multipliers if reached >= level else search.multipliers(), search.sets()
             )
         if reached >= level:
-            step = min(2 * step, FIRST_STEP)
+            step = min(2 * step, LARGEST_STEP)
         elif step > LAST_STEP:
             step = max(step / 3, LAST_STEP)
         elif reached <= proved + CONVERGED:
