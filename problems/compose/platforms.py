@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from problems.compose.imported import imported
-from problems.generate.platforms import GIB, MIB, chain, cluster, direct, staged
+from problems.generate.platforms import GIB, MIB, chain, cluster, direct, module, staged
 from problems.platform import Device, Platform, Wire
 
 SMALL, LARGE = "epyc3-1t", "epyc3-2t"
@@ -14,6 +14,7 @@ PAIR = "epyc3-1t-pair"
 def platforms() -> list[Platform]:
     """Every platform that is composed here, by name."""
     made = [*_processors(), *_servers(), *_gpus(), *imported(), *_clusters(), *_chains()]
+    made += _modules()
     return sorted(made, key=lambda platform: platform.name)
 
 
@@ -236,3 +237,40 @@ def _chains() -> list[Platform]:
         )
         for count, memory in sizes
     ]
+
+
+# Chips -> MiB that each may have: the least with which graphs of some size have answers, and little
+# more. Tight: 1.1 to 1.5 times what there is to hold.
+MODULES: dict[int, tuple[int | None, ...]] = {
+    4: (None, 72, 128, 160),
+    8: (None, 14, 24, 32, 36, 160),
+    16: (12, 18, 28, 40, 80, 400),
+    36: (None, 20, 60, 544),
+}
+
+
+def _modules() -> list[Platform]:
+    what = "like chips in a one-way chain, each joined to the next"
+    made = [
+        module(
+            f"mcm-{count}" + ("" if size is None else f"-{size}m"),
+            count,
+            None if size is None else size * MIB,
+            f"a module of {count} {what}"
+            + ("" if size is None else f", {size} MiB each")
+            + " (chips and links modelled)",
+        )
+        for count, sizes in MODULES.items()
+        for size in sizes
+    ]
+    boards = [
+        module(
+            f"board-{count}",
+            count,
+            None,
+            f"a board of {count} {what} by PCIe 3 (chips and links modelled)",
+            "pcie3-x16",
+        )
+        for count in (8, 16)
+    ]
+    return made + boards

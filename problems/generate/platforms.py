@@ -113,6 +113,14 @@ def chain(name: str, count: int, memory: int | None, description: str) -> Platfo
     return direct(name, chips, description, wires=wires)
 
 
+def module(
+    name: str, count: int, memory: int | None, description: str, link: str = "chip-hop01"
+) -> Platform:
+    """Like chips in a row, each joined to the next by `link`: for `chips`."""
+    devices = [Device(f"chip{i:02d}", "chip-mcm-roofline", memory) for i in range(count)]
+    return direct(name, devices, description, default=link)
+
+
 def _platform(
     name: str,
     topology: Any,

@@ -95,7 +95,7 @@ def test_what_is_unchanged_is_not_computed_again(monkeypatch) -> None:
 def test_most_instances_are_worth_splitting() -> None:
     entries = LIBRARY.entries()
     assert len(entries) >= 30
-    assert {entry.problem for entry in entries} == {"throughput", "latency", "calls"}
+    assert {entry.problem for entry in entries} == {"throughput", "latency", "calls", "chips"}
     assert {"tiny", "small", "medium"} <= {entry.tier for entry in entries}
     worth = [entry for entry in entries if entry.headroom is None or entry.headroom > 1.2]
     assert len(worth) > 0.8 * len(entries)
@@ -104,7 +104,7 @@ def test_most_instances_are_worth_splitting() -> None:
 def test_selections_keep_the_splits_apart() -> None:
     named = LIBRARY.selections()
     check(list(SPECS.values()), named)
-    assert {"smoke", "default", "full", "latency", "throughput", "calls"} <= set(named)
+    assert {"smoke", "default", "full", "latency", "throughput", "calls", "chips"} <= set(named)
     public = [name for name, spec in SPECS.items() if spec.split == "public"]
     assert named["full"] == [name for name in public if name not in TRIVIAL]
     assert set(TRIVIAL) <= set(named["smoke"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import torch
 import transformers
 from torch import nn
 
@@ -19,12 +20,19 @@ def network(
     block: str,
     *,
     answers: bool = False,
+    whole_mask: bool = False,
 ) -> None:
-    """Register a model that reads one text or, with `answers`, a text and the answer so far."""
+    """Register a model that reads one text or, with `answers`, a text and the answer so far.
+
+    With `whole_mask` the mask of all pairs is an input, too: as an input it is at hand on every
+    device, where one that is computed joins all layers to the first.
+    """
 
     def build(batch: int = 1, sequence: int = 128) -> Built:
         about = hugging(batch=batch, sequence=sequence)
         inputs = text(batch, sequence)
+        if whole_mask:
+            inputs["attention_mask"] = torch.ones(batch, 1, sequence, sequence, dtype=torch.bool)
         if answers:
             inputs["decoder_input_ids"] = tokens(batch, sequence)
         return Built(make(), (), inputs, block, about)
@@ -42,6 +50,14 @@ network(
     r"embeddings|encoder\.layer\.\d+|pooler",
 )
 network(
+    "bert-base-mask",
+    "bert",
+    "BERT base, uncased (arXiv 1810.04805), the mask of all pairs given",
+    lambda: transformers.BertModel(transformers.BertConfig()),
+    r"embeddings|encoder\.layer\.\d+|pooler",
+    whole_mask=True,
+)
+network(
     "bert-large",
     "bert",
     "BERT large, uncased (arXiv 1810.04805)",
@@ -54,6 +70,21 @@ network(
         )
     ),
     r"embeddings|encoder\.layer\.\d+|pooler",
+)
+network(
+    "bert-large-mask",
+    "bert",
+    "BERT large, uncased (arXiv 1810.04805), the mask of all pairs given",
+    lambda: transformers.BertModel(
+        transformers.BertConfig(
+            hidden_size=1024,
+            num_hidden_layers=24,
+            num_attention_heads=16,
+            intermediate_size=4096,
+        )
+    ),
+    r"embeddings|encoder\.layer\.\d+|pooler",
+    whole_mask=True,
 )
 network(
     "distilbert",
