@@ -49,9 +49,9 @@ def annealing(
     """Simulated annealing: move, swap and segment moves, evaluated by what they change.
 
     One short round from every start, then longer and longer ones from the best answer. A round
-    cools from `hot` to `cold` (parts of the best objective; 100 times that under `calls` and
-    `chips`) in steps of `cooling`. Without a number of `rounds` it goes on until time is up. The
-    clock only cuts the walk: its course depends on the seed alone.
+    cools from `hot` to `cold` (parts of the best objective; 100 times that under `calls`,
+    10 times under `chips`) in steps of `cooling`. Without a number of `rounds` it goes on until
+    time is up. The clock only cuts the walk: its course depends on the seed alone.
     """
     if not 0 < cooling < 1 or not 0 < cold <= hot:
         raise ValueError("annealing: cooling is within 0..1, and 0 < cold <= hot")

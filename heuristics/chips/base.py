@@ -15,6 +15,7 @@ from solvers.method import Context
 from solvers.repair.modes import Repair
 from solvers.repair.orders import orders
 from solvers.rng import seeded
+from solvers.start_chips import chips_start
 
 TURN = 0.5
 """Share of the time left that one repair may take at the start."""
@@ -25,6 +26,8 @@ def single(units: Units, context: Context, best: Best) -> None:
     best.offer(context.start)
     single = best_single(best.instance)
     best.offer(None if single is None else single[0])
+    if best.answer is None:
+        best.offer(chips_start(best.instance))
     if best.answer is None:
         found = Repair(units.problem).fallback
         if found is not None:
@@ -45,7 +48,7 @@ def balanced(units: Units, best: Best) -> None:
     Cuts that are not valid are repaired: nodes keep their chips as far as steps of one chip along
     every edge allow.
     """
-    repair = Repair(units.problem, "difference")
+    repair = Repair(units.problem, "difference", known=place_of(units, best))
     stream = seeded(np.random.default_rng(0))
     for order in orders(units.problem):
         for runs, chip in even_cuts(units, order):
@@ -56,6 +59,15 @@ def balanced(units: Units, best: Best) -> None:
             fixed = repair.fix(chip, order, stream, deadline(best.context))
             if fixed is not None:
                 best.offer_device(fixed.chip[units.unit])
+
+
+def place_of(units: Units, best: Best) -> np.ndarray | None:
+    """Chips of the units in the best answer, shape (U,); None without one."""
+    if best.answer is None:
+        return None
+    place = np.empty(len(units.nets.time), np.int64)
+    place[units.unit] = best.answer.device
+    return place
 
 
 def even_cuts(units: Units, order: np.ndarray) -> Iterator[tuple[int, np.ndarray]]:

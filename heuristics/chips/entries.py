@@ -8,7 +8,7 @@ import time
 import numpy as np
 
 from heuristics.chips import lines, walk
-from heuristics.chips.base import baseline, deadline, single
+from heuristics.chips.base import baseline, deadline, place_of, single
 from heuristics.chips.units import Units, build_units
 from heuristics.shared.best import Best
 from problems.answer import Answer
@@ -21,7 +21,7 @@ from solvers.rng import seeded
 
 RESTARTS = 200
 """Samples without a deadline and without a number of restarts."""
-HEAT = 100.0
+HEAT = 10.0
 """Over the temperatures of the other problems: here a move shifts whole nodes of a few chips."""
 
 
@@ -48,7 +48,8 @@ def sampled(units: Units, context: Context, best: Best, restarts: int = 0) -> No
         restarts = RESTARTS
     U, C = len(units.nets.time), units.problem.chips
     likely, stream = np.ones((U, C)), seeded(context.rng)
-    repairs = Repair(units.problem), Repair(units.problem, "difference")
+    known = place_of(units, best)
+    repairs = Repair(units.problem, known=known), Repair(units.problem, "difference", known=known)
     count = 0
     while not best.done() and (restarts == 0 or count < restarts):
         repair = repairs[count % 2]
@@ -82,9 +83,7 @@ class Walker:
         """One round from the best answer: `steps` temperatures from `hot` seconds on."""
         units, w, best = self.units, self.walk, self.best
         assert best.answer is not None
-        U = len(units.nets.time)
-        place = np.empty(U, np.int64)
-        place[units.unit] = best.answer.device
+        place = place_of(units, best)
         w.energy[:] = math.inf
         walk.restart(units.problem, units.nets, self.partition, w, place)
         at, piece, moves = 0, 16, steps * step

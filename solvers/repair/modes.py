@@ -65,6 +65,8 @@ class Repair:
         chips, and is never taken back but for C2 or memory.
     allowed : bool array, shape (n, C), optional
         Chips that a node may have at all; all by default.
+    known : int array, shape (n,), optional
+        A valid partition to fall back on, in place of cuts of an order.
 
     Attributes
     ----------
@@ -74,7 +76,11 @@ class Repair:
     """
 
     def __init__(
-        self, problem: Problem, rule: Rule = "exact", allowed: np.ndarray | None = None
+        self,
+        problem: Problem,
+        rule: Rule = "exact",
+        allowed: np.ndarray | None = None,
+        known: np.ndarray | None = None,
     ) -> None:
         if rule not in LADDER:
             raise ValueError(f"rule={rule!r} is not one of {', '.join(LADDER)}")
@@ -85,14 +91,17 @@ class Repair:
             raise ValueError(f"allowed: shape {self._allowed.shape}, not {(n, C)}")
         self._bits = np.int64(1) << np.arange(C)
         self._state = state.empty(problem)
+        self._known = None if known is None else np.ascontiguousarray(known, np.int64)
+        if self._known is not None and not is_valid(problem, self._known):
+            raise ValueError("known: not a valid partition")
         self._partition = partition.empty(problem)
-        small = n * C <= SEARCHED or not problem.limited
+        small = n * C <= SEARCHED or not problem.limited or self.fallback is None
         self._ladder = LADDER[rule] if small else LADDER[rule][-1:]
 
     @cached_property
     def fallback(self) -> np.ndarray | None:
         """A valid partition that no search was needed for, shape (n,); None without one."""
-        chip = any_valid(self.problem)
+        chip = any_valid(self.problem) if self._known is None else self._known
         if chip is None or not self._allowed[np.arange(len(chip)), chip].all():
             return None
         return chip

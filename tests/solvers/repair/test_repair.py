@@ -13,6 +13,7 @@ from solvers.repair import partition
 from solvers.repair.cuts import any_valid
 from solvers.repair.modes import Repair
 from solvers.repair.problem import build
+from solvers.repair.reference import complete
 from solvers.repair.valid import is_valid
 from solvers.rng import seeded
 
@@ -306,3 +307,15 @@ def test_a_partition_counts_what_it_would_count_anew():
 def edges_of(problem):
     rows = np.repeat(np.arange(len(problem.bytes)), np.diff(problem.succ_ptr))
     return np.stack([rows, problem.succ], axis=1)
+
+
+def test_the_reference_finds_the_largest_worth_of_all_valid_partitions(graphs):
+    rng = np.random.default_rng(8)
+    for case in graphs[::3]:
+        worth = rng.uniform(0, 1, (case.n, case.chips)).round(3)
+        found = complete(case.problem, worth)
+        assert (found is None) == (not case.valid)
+        if found is not None:
+            assert tuple(found.tolist()) in case.valid
+            best = max(sum(worth[v, f[v]] for v in range(case.n)) for f in case.valid)
+            assert worth[np.arange(case.n), found].sum() == pytest.approx(best)
