@@ -16,6 +16,7 @@ from heuristics.orders import runs
 from heuristics.shared.best import Best
 from heuristics.shared.feasible import baseline
 from heuristics.shared.space import Space
+from heuristics.splitting import splitting
 from heuristics.starts.dispatch import starts
 from heuristics.starts.race_throughput import race
 from problems import ports
@@ -132,6 +133,19 @@ def _annealing(task: Task) -> None:
         anneal(task.instance, task.space, task.context, task.best, found, rounds=rounds)
 
 
+def _splitting(task: Task) -> None:
+    # From nothing: what is known would win over the modules, and the polish go out from there.
+    def take(answer: Answer) -> None:
+        task.best.offer(answer)
+
+    given = task.context
+    context = Context(
+        seed=given.seed, deadline=given.deadline, threads=given.threads, bound=given.bound,
+        on_answer=take,
+    )  # fmt: skip
+    splitting(task.instance, context)
+
+
 def _lns(task: Task) -> None:
     if task.best.answer is not None:
         improve(task.instance, task.space, task.context, task.best, found=task.found)
@@ -166,6 +180,7 @@ PARTS: dict[str, Part] = {
     "sprint": _sprint,
     "race": _race,
     "annealing": _annealing,
+    "splitting": _splitting,
     "lns": _lns,
     **{name: _exact(name) for name, kind in KINDS.items() if kind == "exact"},
     "runs": _runs,
