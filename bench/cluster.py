@@ -11,7 +11,7 @@ import queue
 from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -77,24 +77,24 @@ def run_all(
     pool.calibrate_again(store)
 
 
+@dataclass(eq=False)
 class _Dispatch:
-    def __init__(
-        self,
-        jobs: Sequence[Job],
-        pool: Pool,
-        store: Store,
-        started: Callable[[int], None],
-        done: Done,
-        claim: Callable[[int], bool | None],
-    ) -> None:
-        self.jobs, self.pool, self.store = jobs, pool, store
-        self.started, self.done, self.claim = started, done, claim
-        self.waiting = deque(range(len(jobs)))
-        self.claimed: set[int] = set()
-        self.flights: list[_Flight] = []
+    """What :func:`run_all` is given, and where its jobs are."""
+
+    jobs: Sequence[Job]
+    pool: Pool
+    store: Store
+    started: Callable[[int], None]
+    done: Done
+    claim: Callable[[int], bool | None]
+    claimed: set[int] = field(default_factory=set)
+    flights: list[_Flight] = field(default_factory=list)
+    losses: dict[int, list[str]] = field(default_factory=dict)
+    packed: tuple[str, bytes] = ("", b"")
+
+    def __post_init__(self) -> None:
+        self.waiting = deque(range(len(self.jobs)))
         self.landed: queue.SimpleQueue[Future[Any]] = queue.SimpleQueue()
-        self.losses: dict[int, list[str]] = {}
-        self.packed: tuple[str, bytes] = ("", b"")
 
     def run(self) -> None:
         try:

@@ -15,10 +15,11 @@ PATIENCE_S = 60.0
 
 
 class Processes:
-    """A scheduler, and workers that can be started and killed."""
+    """A scheduler, and workers that can be started and killed; `packages` is on their path."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, packages: Path | None = None) -> None:
         self.folder = folder
+        self.path = os.pathsep.join(map(str, filter(None, (harness.ROOT, packages))))
         self.workers: list[subprocess.Popen[bytes]] = []
         self._count = 0
         file = folder / "scheduler.json"
@@ -69,7 +70,7 @@ class Processes:
     def _start(self, what: str, *arguments: str) -> subprocess.Popen[bytes]:
         command = [sys.executable, "-m", "dask", what, *arguments]
         # The suite must be found by the worker, as where it is installed.
-        environment = {**os.environ, "PYTHONPATH": str(harness.ROOT)}
+        environment = {**os.environ, "PYTHONPATH": self.path}
         log = (self.folder / f"{what}-{self._count}.log").open("wb")
         with log:
             return subprocess.Popen(

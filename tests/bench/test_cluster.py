@@ -8,21 +8,23 @@ import signal
 import socket
 import subprocess
 import sys
+from itertools import takewhile
 
 import pytest
 
-from bench import cluster, cluster_pool, environment
+from bench import cluster, cluster_pool, environment, packages
 from bench.cluster_slots import ClusterError, Worker
 from bench.entries import parse_entries, parse_entry
 from bench.records import Store
 from bench.suite import Finished, Notice, Planned, Reused, Started, run_suite
-from tests.bench import harness
+from tests.bench import harness, tiny_package
 
 pytest.importorskip("distributed")
 
 from tests.bench.dask_processes import Processes
 
 SEEDS = range(2)
+INSTANCE = "clip:block/duo-eth1g/latency"
 SEARCH = '''
 import numpy as np
 from problems.answer import Answer
@@ -62,9 +64,39 @@ except KeyboardInterrupt:
 """
 
 
+PROGRAM = """
+import json, sys
+nodes = json.load(open(sys.argv[1]))["graph"]["nodes"]
+print(json.dumps({"device": [1] * len(nodes)}), flush=True)
+"""
+TWO = """
+import time
+import numpy as np
+from problems.answer import Answer
+from solvers.method import method
+
+@method(problems=["throughput", "latency"])
+def fast(instance, context):
+    return Answer.of(np.zeros(instance.n, int))
+
+@method(problems=["throughput", "latency"])
+def slow(instance, context):
+    context.report(Answer.of(np.zeros(instance.n, int)))
+    time.sleep(1000)
+"""
+
+
 @pytest.fixture(scope="module")
-def dask(tmp_path_factory):
-    processes = Processes(tmp_path_factory.mktemp("dask"))
+def package(tmp_path_factory):
+    """A folder with an installed package of methods, for the client and the workers."""
+    folder = tmp_path_factory.mktemp("site")
+    tiny_package.install(tiny_package.wheel(folder), folder / "installed")
+    return folder / "installed"
+
+
+@pytest.fixture(scope="module")
+def dask(tmp_path_factory, package):
+    processes = Processes(tmp_path_factory.mktemp("dask"), package)
     try:
         for _ in range(2):
             processes.add()
@@ -126,6 +158,44 @@ def test_the_same_suite_gives_the_same_answers_here_and_there(dask, tmp_path):
               progress=events.append)  # fmt: skip
     good = sum(record.good for record in done["there"])
     assert sum(isinstance(event, Reused) for event in events) == good
+
+
+def test_packages_and_programs_run_where_they_are_installed(dask, package, tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(str(package))
+    packages.offers.cache_clear()
+    program = tmp_path / "ones.py"
+    program.write_text(PROGRAM)
+    (theirs,) = parse_entry("first-device[device=1]")
+    (other,) = parse_entry(f"exec:{sys.executable} {program} {{instance}}")
+    told = {"store": Store(tmp_path / "store"), "time_limit_s": 5.0, "cluster": dask.address}
+    done = run_suite([harness.instance()], [theirs, other], **told)
+    assert [record.termination for record in done] == ["completed"] * 2, done[0].error
+    assert [record.source for record in done] == [theirs.source, other.source]
+    assert len({record.objective for record in done}) == 1
+    packages.offers.cache_clear()
+
+
+def test_ctrl_c_of_the_command_line_loses_nothing_and_leaves_nothing(dask, tmp_path):
+    file = tmp_path / "two.py"
+    file.write_text(TWO)
+    command = [
+        sys.executable, "-m", "bench.cli", "run", "-i", INSTANCE, "-m", str(file),
+        "--time", "200s", "--store", str(tmp_path / "store"), "--cluster", dask.address,
+    ]  # fmt: skip
+    with harness.start(command, cwd=harness.ROOT, stderr=subprocess.PIPE) as client:
+        lines = iter(client.stdout.readline, "")
+        said = list(takewhile(lambda line: " fast " not in line, lines))
+        assert client.poll() is None, (said, client.stderr.read())
+        dask.busy()
+        os.kill(client.pid, signal.SIGINT)
+        _, err = client.communicate(timeout=60)
+    assert client.returncode == 128 + signal.SIGINT, err
+    assert "Traceback" not in err
+    assert not dask.children()  # they were waited for
+    assert [record.method for record in Store(tmp_path / "store").records()] == ["fast"]
+    command[command.index(str(file))] += ":fast"
+    again = subprocess.run(command, cwd=harness.ROOT, capture_output=True, text=True, check=True)
+    assert "reused" in again.stdout, again.stdout
 
 
 def test_an_instance_that_a_worker_has_lost_is_sent_again(dask, tmp_path, monkeypatch):

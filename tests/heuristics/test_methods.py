@@ -1,4 +1,10 @@
-"""What every heuristic promises, on tiny instances of every kind."""
+"""What every heuristic promises, on tiny instances of every kind.
+
+The checks of `bench.conformance` are not used here, although they make the same promises: they read
+records of runs in processes of their own, about a second each, and what is below runs thousands in
+this process, holds them against brute force, and looks at every reported answer. Nor may a test of
+heuristics need the harness: imports run the other way.
+"""
 
 import math
 import os
