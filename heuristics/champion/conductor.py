@@ -102,7 +102,10 @@ class Conductor:
         )
         own = Best(self.instance, context)
         own.answer, own.value = self.best.answer, self.best.value
-        return Task(self.instance, self.space, self.limit, context, own, self.found, self.met)
+        return Task(
+            self.instance, self.space, self.limit, self.context.deadline, context, own,
+            self.found, self.met,
+        )  # fmt: skip
 
     def _bound_by(self, name: str, bound: float) -> None:
         # A bound of an exact part may be above a better answer by the solver's tolerance.

@@ -32,6 +32,9 @@ LOOKS = 100
 """Looks at the clock, each after about a tenth of a second of work, of `dp` without a deadline."""
 GIB = 2.0
 """Memory of `dp`."""
+LATE = 0.12
+"""Seconds before the end of the run at which whole models have to stop: a solver looks at its clock
+between steps, and those of HiGHS (presolve, the root's program) have taken as long."""
 STARTS = 3
 """Starts that annealing goes out from."""
 SPRINT = 3, 0.25
@@ -43,8 +46,8 @@ class Task:
 
     Attributes
     ----------
-    limit : float
-        Seconds of the whole run.
+    limit, end : float
+        Seconds of the whole run; when it ends, on :func:`time.monotonic`'s scale.
     context : Context
         With the part's deadline.
     best : Best
@@ -60,12 +63,13 @@ class Task:
         instance: Instance,
         space: Space,
         limit: float,
+        end: float,
         context: Context,
         best: Best,
         found: list[Answer],
         met: Callable[[], bool],
     ) -> None:
-        self.instance, self.space, self.limit = instance, space, limit
+        self.instance, self.space, self.limit, self.end = instance, space, limit, end
         self.context, self.best, self.found, self.met = context, best, found, met
 
 
@@ -133,6 +137,12 @@ def _annealing(task: Task) -> None:
         anneal(task.instance, task.space, task.context, task.best, found, rounds=rounds)
 
 
+def _long_annealing(task: Task) -> None:
+    if task.best.answer is not None:
+        found = task.found[:STARTS] or [task.best.answer]
+        anneal(task.instance, task.space, task.context, task.best, found)
+
+
 def _splitting(task: Task) -> None:
     # From nothing: what is known would win over the modules, and the polish go out from there.
     def take(answer: Answer) -> None:
@@ -164,6 +174,10 @@ def _exact(name: str) -> Part:
                 bound=context.bound, on_answer=context.on_answer, on_bound=context.on_bound,
                 on_claim=context.on_claim,
             )  # fmt: skip
+        if "@" in name:
+            context.deadline = min(context.deadline, task.end - LATE)
+            if context.time_left() <= 0:
+                return
         context.start = task.best.answer
         entry.run(task.instance, context, **({"max_gib": GIB} if name == "dp" else {}))
 
@@ -180,6 +194,7 @@ PARTS: dict[str, Part] = {
     "sprint": _sprint,
     "race": _race,
     "annealing": _annealing,
+    "long-annealing": _long_annealing,
     "splitting": _splitting,
     "lns": _lns,
     **{name: _exact(name) for name, kind in KINDS.items() if kind == "exact"},

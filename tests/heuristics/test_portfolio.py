@@ -6,8 +6,8 @@ import time
 import numpy as np
 import pytest
 
-from heuristics import catalogue
-from heuristics.champion import bounds, plan
+from heuristics import catalogue, portfolio
+from heuristics.champion import bounds, parts, plan
 from heuristics.champion.parts import PARTS
 from heuristics.champion.plan import ENDLESS, KINDS, PLANS, TINY
 from heuristics.neighbourhoods import calls, latency, throughput
@@ -30,7 +30,7 @@ def chain():
     return instance_of("throughput", contiguous=True)
 
 
-def run(instance, **given):
+def run(instance, parts="all", **given):
     claims, found, proved = [], [], []
     context = Context(
         on_claim=lambda *claim: claims.append(claim),
@@ -38,7 +38,7 @@ def run(instance, **given):
         on_bound=proved.append,
         **given,
     )
-    answer = catalogue.load("portfolio").run(instance, context)
+    answer = catalogue.load("portfolio").run(instance, context, parts=parts)
     assert len(claims) == 1
     return answer, claims[0], found, proved
 
@@ -151,3 +151,41 @@ def test_with_ports_the_long_walk_goes_out_from_a_list_schedule_as_well(monkeypa
     greedy, heft = (check(instance, each).objective for each in alone.values())
     assert heft < greedy  # or the case shows nothing
     assert value <= heft
+
+
+def test_whole_models_stop_before_the_run_does(monkeypatch):
+    ends = []
+
+    class Entry:
+        refusal = staticmethod(lambda instance: None)
+        run = staticmethod(lambda instance, context: ends.append(context.deadline))
+
+    monkeypatch.setattr(parts.catalogue, "load", lambda name: Entry)
+    for name in set(PARTS) - {"single", "assign@highs"}:
+        monkeypatch.setitem(PARTS, name, lambda task: None)
+    monkeypatch.setattr(plan, "PLANS", [plan.Row("throughput", 1e9, 1e9, (("assign@highs", 1.0),))])
+    instance, end = instance_of("throughput"), time.monotonic() + 60.0
+    run(instance, deadline=end)
+    assert ends == [pytest.approx(end - parts.LATE, abs=1e-6)]
+    run(instance, deadline=time.monotonic() + parts.LATE / 2)
+    assert len(ends) == 1  # no time for a model
+
+
+@pytest.mark.parametrize("problem", ["throughput", "latency", "calls"])
+def test_large_instances_begin_with_all_of_greedy(monkeypatch, problem):
+    taken = []
+    for name in set(PARTS) - {"single"}:
+        monkeypatch.setitem(
+            PARTS, name, lambda task, name=name: taken.append((name, task.context.deadline))
+        )
+    instance, end = instance_of(problem), time.monotonic() + 60.0
+    run(instance, deadline=end)
+    assert [each for each in taken if each[0] == "greedy"] != [("greedy", end)]
+    taken.clear()
+    monkeypatch.setitem(portfolio.LARGE, problem, instance.n * instance.K - 1)
+    run(instance, deadline=end)
+    assert taken[0] == ("greedy", pytest.approx(end, abs=1e-6))
+    assert [name for name, _ in taken].count("greedy") == 1
+    taken.clear()
+    run(instance, deadline=end, parts="exact")
+    assert "greedy" not in dict(taken)
