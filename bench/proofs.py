@@ -23,10 +23,11 @@ from problems.bounds.registry import Bound
 from problems.catalogue import CatalogueEntry, Library
 from problems.files import FileError, write_atomically
 
-PLAIN = ("critical-path", "load-lp", "schedule")
+PLAIN = ("critical-path", "load-lp", "schedule", "pipeline")
 """The bounds that everybody has: what the others' gain is measured against.
 
-`schedule`, for `calls`, is the largest cheap bound of latency.
+`schedule`, for `calls`, is the largest cheap bound of latency; `pipeline`, for
+`chips`, of throughput.
 """
 TIERS = ("tiny", "small", "medium", "large", "huge")
 
