@@ -105,5 +105,5 @@ def _search(units: Units, context: Context, best: Best) -> None:
             return
 
 
-TRIES = 50
+TRIES = 500
 """Samples that a search for any valid partition takes."""

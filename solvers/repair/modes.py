@@ -95,7 +95,7 @@ class Repair:
         if self._known is not None and not is_valid(problem, self._known):
             raise ValueError("known: not a valid partition")
         self._partition = partition.empty(problem)
-        small = n * C <= SEARCHED or not problem.limited or self.fallback is None
+        small = n * C <= SEARCHED or not problem.limited
         self._ladder = LADDER[rule] if small else LADDER[rule][-1:]
 
     @cached_property
