@@ -1,0 +1,88 @@
+"""Parts of the `chips` heuristics: cuts against all cuts, the walk against the evaluator."""
+
+from itertools import combinations, pairwise
+
+import numpy as np
+import pytest
+
+from heuristics import catalogue
+from heuristics.chips import entries, lines, walk
+from heuristics.chips.base import place_of
+from heuristics.chips.units import build_units
+from heuristics.shared.best import Best
+from problems import chips
+from problems.generate.random import random_bundle
+from problems.resolve import from_bundle
+from solvers.method import Context
+from solvers.repair.cuts import reach
+from solvers.repair.orders import orders
+from solvers.rng import seeded
+
+NAMES = ("greedy", "random", "annealing", "prefix-cuts", "portfolio")
+
+
+def sample(seed):
+    rules = {"overlap": ("none", "half", "full")[seed % 3], "through_traffic": seed % 4 < 2}
+    return from_bundle(
+        random_bundle(
+            seed, problem="chips", n=5 + seed % 6, devices=2 + seed % 3, density=0.3,
+            tight=(None, 1.6)[seed // 3 % 2], groups=seed % 3, rules=rules,
+        )
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_cuts_are_the_best_of_all_cuts_of_the_order(seed):
+    instance = sample(seed)
+    units = build_units(instance)
+    U = len(units.nets.time)
+    for order in orders(units.problem):
+        reaches, best = reach(units.problem, order), np.inf
+        for count in range(instance.K):
+            for cut in combinations(range(1, U), count):
+                ends = [0, *cut, U]
+                if any(reaches[a] > b for a, b in pairwise(ends)):
+                    continue
+                place = np.empty(U, np.int64)
+                place[order] = np.searchsorted(cut, np.arange(U), side="right")
+                device = place[units.unit]
+                if chips.is_valid(instance, device):
+                    best = min(best, chips.period(instance, device))
+        found = lines.best_cuts(lines.line(units, order), lambda: False)
+        assert (found is None) == (best == np.inf)
+        if found is not None:
+            assert chips.is_valid(instance, found[units.unit])
+            assert chips.period(instance, found[units.unit]) == pytest.approx(best, rel=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_walk_stays_valid_and_counts_right(seed):
+    instance, context = sample(seed), Context(seed=seed)
+    units, best = entries.begin(instance, context)
+    if best.answer is None:
+        pytest.skip("no valid partition")
+    walker, changed = entries.Walker(units, best, seeded(context.rng)), 0
+    p, q, t, w = units.problem, units.nets, walker.partition, walker.walk
+    walk.restart(p, q, t, w, place_of(units, best))
+    for i in range(40):
+        walk.anneal(p, q, t, w, i * 20, 20, 0.3 * best.value, 1.0, 10**6)
+        device = t.place[units.unit]
+        changed += not np.array_equal(device, best.answer.device)
+        assert chips.is_valid(instance, device)
+        assert w.energy[1] == pytest.approx(chips.period(instance, device), rel=1e-9)
+        assert chips.period(instance, w.best[units.unit]) == pytest.approx(w.energy[2], rel=1e-9)
+    assert changed or instance.K == 1 or len(units.nets.time) <= 2 or units.problem.limited
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_entry_is_worse_than_greedy(name):
+    few = {"annealing": {"rounds": 1}, "random": {"restarts": 5}}.get(name, {})
+    for seed in range(8):
+        instance = sample(seed)
+        greedy = catalogue.load("greedy").run(instance, Context(seed=1))
+        answer = catalogue.load(name).run(instance, Context(seed=2), **few)
+        assert (greedy is None) == (answer is None)
+        if answer is not None:
+            value = Best(instance, Context())
+            assert value.offer(greedy)
+            assert chips.period(instance, answer.device) <= value.value * (1 + 1e-12)
