@@ -14,6 +14,7 @@ from typing import NamedTuple
 import numpy as np
 
 from problems.bounds.block import unit_cost
+from problems.bounds.chain_pricing import ChainPricing
 from problems.bounds.linear import TOLERANCE, Linear
 from problems.bounds.local_polytope import program
 from problems.bounds.nets import Nets
@@ -68,7 +69,8 @@ class Search:
         self.unit, self.nets, self.label, self.level = nets.work[0], left, label, level
         self.steps = 0
         self.classes = range(len(left.count))
-        self.pricing = [Pricing(left, self.unit, c) for c in self.classes]
+        price = ChainPricing if left.contiguous else Pricing
+        self.pricing = [price(left, self.unit, c) for c in self.classes]
         self.size = np.bincount(label)
         self.pool: list[_Set] = []
         self.seen: set[tuple[int, bytes]] = set()

@@ -1,10 +1,9 @@
 """The most valuable set of groups that one device can hold, by HiGHS.
 
     minimise  lambda L - pi(S)
-    over sets S of groups that class c can run and hold, load_c(S) <= L <= level,
-    convex in a chain
+    over sets S of groups that class c can run and hold, load_c(S) <= L <= level
 
-Without the level, the memory and the chain this is a minimum cut, whose linear relaxation is
+Without the level and the memory this is a minimum cut, whose linear relaxation is
 integral; few branches are left to take.
 """
 
@@ -12,7 +11,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from problems.bounds.block import members
 from problems.bounds.linear import TOLERANCE, Linear
 from problems.bounds.nets import Nets
 
@@ -28,11 +26,7 @@ class Pricing:
         may = np.isfinite(nets.time[:, c])
         self.model = model = Linear()
         self.load = int(model.variables(1, upper=np.inf)[0])
-        if nets.contiguous:
-            self.x = members(model, nets)[1]
-            model.add(model.rows(1, upper=0.0), self.x, (~may).astype(float))
-        else:
-            self.x = model.variables(G, upper=may.astype(float), integer=True)
+        self.x = model.variables(G, upper=may.astype(float), integer=True)
         # The load is the largest of so many sums.
         parts = model.rows({"none": 1, "half": 2, "full": 3}[nets.overlap], upper=0.0)
         model.add(parts, self.load, -1.0)

@@ -7,7 +7,8 @@ devices partition the groups. For multipliers lambda_c >= 0 with sum_c n_c lambd
     OPT >= sum_g pi_g + sum_c n_c min over such S of  lambda_c load_c(S) - pi(S)
 
 and so OPT >= min(t, that). Like devices take their sets from one pool, which leaves no symmetry.
-The minimum over S is :mod:`problems.bounds.pricing`'s; its dual bound is what counts, so that one
+The minimum over S is :mod:`problems.bounds.pricing`'s (or that of
+:mod:`problems.bounds.chain_pricing`); its dual bound is what counts, so that one
 stopped early is as sound. Before it goes what :mod:`problems.bounds.supposing` says of answers
 under t.
 
@@ -98,7 +99,7 @@ def _generate(nets: Nets, seconds: float) -> tuple[float, str]:
         )
     if proved <= first:
         return unit * proved, "no more than the cheap bounds that it starts from"
-    return unit * proved, f"HiGHS: Lagrangian of column generation, {steps} steps"
+    return unit * proved, f"Lagrangian of column generation, {steps} steps"
 
 
 def _most(nets: Nets) -> float:
