@@ -48,6 +48,8 @@ def construct(instance: Instance, space: Space, best: Best) -> None:
     """Offer all greedy answers of an instance."""
     if instance.problem == "calls":
         for device in mappings(instance):
+            if best.done():
+                return
             best.offer_device(device)
         return
     if instance.problem == "latency":

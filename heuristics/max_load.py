@@ -46,6 +46,8 @@ def max_load(
     best = Best(instance, context)
     baseline(instance, space_.build(instance), context, best)
     for each in ("dpl", "dp") if by == "both" else (by,):
+        if best.done():
+            break
         offer(instance, context, best, each)
     return best.answer
 

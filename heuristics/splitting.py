@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 
 import numpy as np
 
+from heuristics.greedy import construct
 from heuristics.modules import atoms as atoms_
 from heuristics.modules import placing, scheduling
 from heuristics.modules.atoms import Atoms
@@ -19,6 +20,7 @@ from heuristics.modules.regions import regions
 from heuristics.shared import space as space_
 from heuristics.shared.best import Best
 from heuristics.shared.feasible import baseline
+from heuristics.shared.space import Space
 from problems.answer import Answer
 from problems.instance import Instance
 from solvers.method import Context, Range, method
@@ -34,6 +36,10 @@ SHARE = 0.6
 """Of the clock that the modules may take; what is left is for the polish."""
 RESERVE = 0.04
 """Of the clock that is kept to finish with where nothing is polished."""
+LARGE = 10_000
+"""Places (nodes times devices) above which greedy goes first: modules may come to no end."""
+FIRST = 0.4
+"""Of the clock that greedy may take then."""
 DETERMINISTIC = 0.25
 """Deterministic time of all solves for a second of the limit."""
 
@@ -65,13 +71,18 @@ def splitting(
 
     `count` modules are wanted (0: by size and time limit); `effort` is the deterministic time of
     all solves (0: by the time limit). The limit enters rounded to a power of two, so that the same
-    limit gives the same course.
+    limit gives the same course. On large instances the greedy answer is there first, and what was
+    not solved in time does not count.
     """
     best = Best(instance, context)
     space = space_.build(instance)
     baseline(instance, space, context, best)
     if best.done() or best.value <= 0:
         return best.answer
+    if instance.n * instance.K > LARGE:
+        _greedy(instance, space, best)
+        if best.done():
+            return best.answer
     left, rounded = context.time_left(), SECONDS
     if left < math.inf:
         rounded = 2.0 ** round(math.log2(max(left, 1e-3)))
@@ -81,7 +92,7 @@ def splitting(
     size = SIZE[instance.problem]
     if instance.problem == "throughput":  # in larger modules runs of atoms move as one
         size = max(size, math.ceil(atoms.number / max(1.0, MANY * rounded)))
-    found = split(atoms, modules, size, count, context.seed)
+    found = split(atoms, modules, size, count, context.seed, rounded)
     work = effort or DETERMINISTIC * rounded
     if instance.problem == "throughput":
         fine = max(SIZE["throughput"], math.ceil(atoms.number / (count or atoms.number)))
@@ -93,11 +104,29 @@ def splitting(
     return best.answer
 
 
-def split(atoms: Atoms, how: How, size: int, count: int, seed: int) -> list[np.ndarray]:
-    """Modules in topological order, each an array of atoms."""
+def _greedy(instance: Instance, space: Space, best: Best) -> None:
+    """Offer the greedy answers, within their share of the clock."""
+    context = best.context
+    until = time.monotonic() + FIRST * context.time_left()
+    own = Best(instance, Context(seed=context.seed, deadline=until, bound=context.bound))
+    own.answer, own.value = best.answer, best.value
+    own.context.on_answer = best.offer
+    construct(instance, space, own)
+
+
+def split(
+    atoms: Atoms, how: How, size: int, count: int, seed: int, limit: float = SECONDS
+) -> list[np.ndarray]:
+    """Modules in topological order, each an array of atoms.
+
+    Parameters
+    ----------
+    limit : float
+        Seconds of the whole run: of little time not much goes into communities.
+    """
     wanted = -(-atoms.number // count) if count else size
     if how == "sese":
         label = regions(atoms.number, atoms.pairs, wanted)
     else:
-        label = communities(atoms, how, seed)
+        label = communities(atoms, how, seed, limit)
     return cut(atoms, label, size, count)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 import math
 import time
 from collections.abc import Iterator
@@ -75,38 +76,60 @@ def mappings(instance: Instance) -> Iterator[np.ndarray]:
     size = np.bincount(group, instance.node_bytes)
     weight = np.repeat(instance.shared_bytes, np.diff(instance.shared_ptr))
     np.add.at(size, group[instance.shared_node], weight)
-    accelerators, hosts = np.flatnonzero(~instance.host), np.flatnonzero(instance.host)
+    accelerators = np.flatnonzero(~instance.host).tolist()
+    hosts = np.flatnonzero(instance.host).tolist()
     total = size.sum()
+    # Plain numbers: the loop below passes every block several times.
+    needs = [float(size[block].sum()) for block in order]
+    fits = [supported[block].all(axis=0).tolist() for block in order]
+    limits = instance.memory.tolist()
     for share in np.linspace(1.0 / LEVELS, 1.0, LEVELS):
-        limit = np.minimum(instance.memory, share * total + 1)
-        home = np.full(len(size), -1)
+        most = share * total + 1
+        home = [-1] * len(size)
         at, used = 0, 0.0
-        for block in order:
-            need = size[block].sum()
-            while at < len(accelerators) and used + need > limit[accelerators[at]]:
+        for block, need, able in zip(order, needs, fits, strict=True):
+            while at < len(accelerators) and used + need > min(limits[accelerators[at]], most):
                 at, used = at + 1, 0.0
             k = accelerators[at] if at < len(accelerators) else -1
-            if k >= 0 and supported[block, k].all():
+            if k >= 0 and able[k]:
                 used += need
-                home[block] = k
-                continue
-            able = [h for h in hosts if supported[block, h].all()]
-            home[block] = able[0] if able else [int(supported[g].argmax()) for g in block]
-        yield home[group]
+            else:
+                k = next((h for h in hosts if able[h]), -1)
+            for g in block:
+                home[g] = k if k >= 0 else int(supported[g].argmax())
+        yield np.array(home)[group]
 
 
 def _sequence(instance: Instance) -> list[list[int]]:
     """Colocation groups in a topological order; those on a circle in one block."""
-    import networkx as nx  # slow to load, and for calls only: most runs do without
+    # Slow to load, and for calls only: most runs do without.
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
 
-    graph: nx.DiGraph[int] = nx.DiGraph()
-    graph.add_nodes_from(range(int(instance.group.max()) + 1))
-    graph.add_edges_from(instance.group[instance.edges].tolist())
-    whole = nx.condensation(graph)
-    order = nx.lexicographical_topological_sort(
-        whole, key=lambda block: min(whole.nodes[block]["members"])
-    )
-    return [sorted(whole.nodes[block]["members"]) for block in order]
+    G = int(instance.group.max()) + 1
+    ends = instance.group[instance.edges]
+    matrix = coo_array((np.ones(len(ends)), (ends[:, 0], ends[:, 1])), shape=(G, G))
+    number, label = connected_components(matrix, directed=True, connection="strong")
+    blocks: list[list[int]] = [[] for _ in range(number)]
+    for g, block in enumerate(label.tolist()):
+        blocks[block].append(g)
+    pairs = label[ends]
+    pairs = np.unique(pairs[pairs[:, 0] != pairs[:, 1]], axis=0)
+    after: list[list[int]] = [[] for _ in range(number)]
+    for a, b in pairs.tolist():
+        after[a].append(b)
+    missing = np.bincount(pairs[:, 1], minlength=number).tolist()
+    ready = [(blocks[i][0], i) for i in range(number) if not missing[i]]
+    heapq.heapify(ready)
+    result = []
+    while ready:
+        _, i = heapq.heappop(ready)
+        result.append(blocks[i])
+        for j in after[i]:
+            missing[j] -= 1
+            if not missing[j]:
+                heapq.heappush(ready, (blocks[j][0], j))
+    return result
 
 
 def anneal(

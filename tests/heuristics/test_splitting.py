@@ -5,6 +5,8 @@ import time
 import numpy as np
 import pytest
 
+from heuristics import splitting as whole
+from heuristics.greedy import greedy
 from heuristics.splitting import splitting
 from problems.answer import Answer
 from problems.checker import check
@@ -72,3 +74,19 @@ def test_one_device_leaves_nothing_to_polish():
     answer = splitting(case, Context(deadline=begin + 20.0))
     assert check(case, answer).valid
     assert time.monotonic() - begin < 15  # doubling rounds that cost nothing did not end
+
+
+@pytest.mark.parametrize("problem", ["throughput", "latency"])
+def test_large_instances_have_the_greedy_answer_before_modules_are_sought(problem, monkeypatch):
+    case = sample(7, problem=problem, n=60, devices=3, density=0.05, tight=None)
+    reports, known = [], []
+    cut = whole.split
+    monkeypatch.setattr(whole, "split", lambda *given: (known.extend(reports), cut(*given))[1])
+    for large in (10_000, 0):
+        monkeypatch.setattr(whole, "LARGE", large)
+        reports.clear()
+        known.clear()
+        context = Context(on_answer=reports.append)
+        splitting(case, context, effort=0.01, polish=False)
+        value = check(case, greedy(case, Context())).objective
+        assert (check(case, known[-1]).objective <= value) == (large == 0)

@@ -7,7 +7,10 @@ import pytest
 from problems.builder import Builder
 from problems.generate.random import random_bundle
 from problems.resolve import from_bundle
+from problems.single import best_single
 from solvers.catalogue import load
+from solvers.ideals import dpl
+from solvers.method import Context
 from tests.solvers.runs import run
 
 ORDERS = ["depth-first", "by-number"]
@@ -63,3 +66,13 @@ def test_one_order_is_not_all_orders():
     assert load("dpl").kind == "heuristic"
     assert run("dpl", instance, order="depth-first").objective == 3.0
     assert run("dpl", instance, order="by-number").objective == 4.0
+
+
+def test_the_best_device_is_handed_in_before_anything_that_takes_time(monkeypatch):
+    rules = {"contiguous": True}
+    instance = from_bundle(random_bundle(3, n=12, devices=3, rules=rules))
+    reports, known = [], []
+    monkeypatch.setattr(dpl.start, "throughput_start", lambda *given, **more: known.extend(reports))
+    dpl.dpl(instance, Context(on_answer=reports.append))
+    answer, _ = best_single(instance)
+    assert [each.device.tolist() for each in known] == [answer.device.tolist()]
