@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 import pytest
 
 from problems import compiled
 
+HANG_S = 300.0
 # These compile every entry of the catalogue: one after the other, the second finds it all on file.
 COMPILE_ALL = ("tests/heuristics/test_methods.py", "tests/test_agreement.py")
 
@@ -28,6 +30,12 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     return ByFile(config, log)
 
 
-def pytest_configure() -> None:
-    """Let one process at a time save what it has compiled."""
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Let one process at a time save what it has compiled; set the limit of a test that hangs."""
     compiled.save_alone()
+    # Not in pyproject.toml: without the extra `dev`, as `pytest --benchmark` may run, there is no
+    # pytest-timeout, and its setting would be refused as unknown.
+    unset = config.getoption("timeout", 0.0) is None and "PYTEST_TIMEOUT" not in os.environ
+    if config.pluginmanager.hasplugin("timeout") and unset:
+        config.option.timeout = HANG_S

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -162,3 +164,15 @@ def test_other_projects_see_nothing_of_it(pytester):
         "def test_plain(): assert not {'numpy', 'msgspec', 'problems'} & set(sys.modules)"
     )
     run(pytester).assert_outcomes(passed=1)
+
+
+def test_the_comparison_of_this_checkout_needs_no_plugin_of_the_extra_dev():
+    command = [
+        sys.executable, "-m", "pytest", "-p", "bench.pytest_plugin",
+        "-p", "pytest_benchmark.plugin", "-p", "no:cacheprovider", "--benchmark",
+        "--benchmark-selection", "clip:block/duo-eth1g/latency", "--method", "single",
+        "--collect-only", "-q", str(COMPARISON),
+    ]  # fmt: skip
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=100)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "test_run[single-" in done.stdout
