@@ -120,6 +120,8 @@ def parse_entry(text: str) -> list[Entry]:
     if text.strip().startswith(external.PREFIX):
         return [_program(text.strip(), {})]
     match = _ENTRY.fullmatch(text.strip())
+    if _is_file(text):
+        match = re.fullmatch(r"(?P<name>.+)(?P<options>)", text.strip(), re.DOTALL)
     if match is None:
         raise EntryError(f"entry {text!r} is not of the form name[option=value,...]")
     name, given = match["name"].strip(), _given(match["options"] or "", text)
@@ -169,6 +171,8 @@ def split_list(text: str) -> list[str]:
     EntryError
         If a bracket has no partner.
     """
+    if _is_file(text):  # whatever its name has in it
+        return [text.strip()]
     parts, depth, current = [], 0, ""
     for i, letter in enumerate(text):
         if depth == 0 and not current.strip() and text.startswith(external.PREFIX, i):
@@ -187,6 +191,15 @@ def split_list(text: str) -> list[str]:
     return [part.strip() for part in [*parts, current] if part.strip()]
 
 
+def _is_file(text: str) -> bool:
+    """Whether a text is the path of a method's file as it stands."""
+    path = Path(text.strip()).expanduser()
+    try:
+        return path.suffix in (".py", ".toml") and path.is_file()
+    except (OSError, ValueError):  # too long, or a zero byte
+        return False
+
+
 def _by_name(name: str) -> tuple[Method, str]:
     """One of the suite's methods, or of a package's; with its source."""
     for module in _catalogues():
@@ -200,6 +213,8 @@ def _by_name(name: str) -> tuple[Method, str]:
             f"{name!r} is a file, but neither a .py nor a .toml one; a program is given as"
             f" 'exec:{name} {{instance}} {{seconds}} {{seed}}'"
         )
+    if Path(name).expanduser().is_dir():
+        raise EntryError(f"{name!r} is a folder: give a .py or .toml file in it")
     raise EntryError(
         f"unknown entry {name!r}{_suggestion(name, valid)}; the methods are {', '.join(valid)}"
         " (or the path of a .py file, or exec:PROGRAM)"
@@ -259,6 +274,9 @@ def _entry(
             options[name] = method.options[name].parse(text)
         except ValueError as error:
             raise EntryError(f"entry {method.name!r}: {error}") from None
+    reason = method.clash(options)
+    if reason is not None:
+        raise EntryError(f"entry {method.name!r}: {reason}")
     return Entry(method.name, label_of(method.name, options, given), options, file, source)
 
 

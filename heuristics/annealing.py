@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable
-from typing import Annotated, Literal
+from collections.abc import Callable, Mapping
+from typing import Annotated, Any, Literal
 
 import numpy as np
 
@@ -35,7 +35,17 @@ Start = Literal["all", "greedy", "heft", "single"]
 Heat = Annotated[float, Range(1e-12, 100.0)]
 
 
-@method(problems=["throughput", "latency", "calls", "chips"], source="this suite", warm=True)
+def clash(options: Mapping[str, Any]) -> str | None:
+    """Why these options do not go together, or None."""
+    if options["cold"] > options["hot"]:
+        return f"option cold={options['cold']} is above hot={options['hot']}: a round cools"
+    return None
+
+
+@method(
+    problems=["throughput", "latency", "calls", "chips"], source="this suite", warm=True,
+    clash=clash,
+)  # fmt: skip
 def annealing(
     instance: Instance,
     context: Context,

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -26,7 +28,17 @@ from solvers.method import Context, method
 FORMS = "an answer file (placebench-answer/1) or a split of the MSR code (fpgas, cpus)"
 
 
-@method(problems=["throughput", "latency", "calls"], source="as practitioners do", warm=True)
+def clash(options: Mapping[str, Any]) -> str | None:
+    """Why these options do not go together, or None."""
+    if options["graph"] and not options["file"]:
+        return "option graph names the graph that the ids of a file are of: give file=..., too"
+    return None
+
+
+@method(
+    problems=["throughput", "latency", "calls"], source="as practitioners do", warm=True,
+    clash=clash,
+)  # fmt: skip
 def expert(
     instance: Instance, context: Context, *, file: str = "", graph: str = ""
 ) -> Answer | None:

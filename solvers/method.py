@@ -183,6 +183,8 @@ class Method:
         Modules that must be importable, for messages and for ``list``.
     refuses : callable
         Instance -> why it cannot be taken, or None.
+    clash : callable
+        All options by name -> why they do not go together, or None.
     """
 
     name: str
@@ -195,6 +197,7 @@ class Method:
     needs: tuple[str, ...] = ()
     refuses: Callable[[Instance], str | None] = lambda instance: None
     summary: str = ""
+    clash: Callable[[Mapping[str, typing.Any]], str | None] = lambda options: None
 
     def refusal(self, instance: Instance) -> str | None:
         """Why this method cannot take the instance; None where it can."""
@@ -232,6 +235,7 @@ def method(
     warm: bool = False,
     needs: Sequence[str] = (),
     refuses: Callable[[Instance], str | None] = lambda instance: None,
+    clash: Callable[[Mapping[str, typing.Any]], str | None] = lambda options: None,
 ) -> Callable[[Run], Run]:
     """Register the decorated function; its keyword-only arguments become options.
 
@@ -239,6 +243,9 @@ def method(
     ----------
     name : str, optional
         By default the function's name with dashes for underscores.
+    clash : callable, optional
+        All options by name -> why these values do not go together, or None: a wrong use is said
+        before anything runs.
 
     Raises
     ------
@@ -259,6 +266,7 @@ def method(
                 warm=warm,
                 needs=tuple(needs),
                 refuses=refuses,
+                clash=clash,
                 summary=(inspect.getdoc(run) or "").split("\n")[0],
             )
         )

@@ -8,6 +8,9 @@ every operator in at most one pair on either side.
 
 from __future__ import annotations
 
+import sys
+import time
+
 import numpy as np
 from numba import njit
 from scipy.sparse import csr_array
@@ -16,6 +19,9 @@ from heuristics.shared.space import Space
 
 # Transfers above which pairs are matched greedily instead.
 LIMIT = 20_000
+SOLVER = "scipy.optimize"
+# Seconds that its import takes on a busy machine: longer than most schedules to make.
+IMPORT = 1.0
 
 
 def favourite_children(
@@ -34,14 +40,16 @@ def favourite_children(
     rank : float64 array, shape (n,)
         Upward ranks.
     time_left : float
-        Seconds that the program may take.
+        Seconds that the program may take, with the import of its solver and the making of it.
     """
+    until = time.monotonic() + time_left
     n = len(seconds)
     u = np.repeat(np.arange(n), np.diff(space.succ_ptr))
     v = space.succ
     apart = (space.unit[u] != space.unit[v]) & (between[u] > 0)
-    if apart.sum() <= LIMIT and time_left > 0:
-        delayed = _relaxation(seconds, between, u, v, np.flatnonzero(apart), time_left)
+    least = 0.0 if SOLVER in sys.modules else IMPORT
+    if apart.sum() <= LIMIT and time_left > least:
+        delayed = _relaxation(seconds, between, u, v, np.flatnonzero(apart), until)
         if delayed is not None:
             child = np.full(n, -1, np.int64)
             kept = np.flatnonzero(apart)[delayed < 0.5]
@@ -59,11 +67,10 @@ def _relaxation(
     u: np.ndarray,
     v: np.ndarray,
     apart: np.ndarray,
-    time_left: float,
+    until: float,
 ) -> np.ndarray | None:
     """Share of its delay that each transfer `apart` keeps, 0 for a favourite; None without one."""
-    # The solver takes longer to import than most schedules to make.
-    from scipy.optimize import linprog
+    from scipy.optimize import linprog  # see IMPORT
 
     n, m, T = len(seconds), len(u), len(apart)
     if T == 0:
@@ -91,9 +98,12 @@ def _relaxation(
     goal[-1] = 1.0
     bounds = np.full((T + n + 1, 2), [0.0, np.inf])
     bounds[:T, 1] = 1.0
+    left = until - time.monotonic()
+    if left <= 0:
+        return None
     result = linprog(  # type: ignore[call-overload] # sparse matrices are missing there
         goal, A_ub=matrix, b_ub=np.concatenate(limits), bounds=bounds, method="highs",
-        options={"time_limit": min(time_left, 1e6)},
+        options={"time_limit": min(left, 1e6)},
     )  # fmt: skip
     return None if result.status != 0 else result.x[:T]
 

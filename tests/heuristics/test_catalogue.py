@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from bench.entries import EntryError, parse_entry
 from heuristics import catalogue
 from solvers.method import Method
 
@@ -35,3 +36,18 @@ def test_names_imports_no_entry_and_load_only_one():
     )
     root = Path(catalogue.__file__).parents[1]
     subprocess.run([sys.executable, "-c", code], check=True, cwd=root)
+
+
+@pytest.mark.parametrize(
+    ("entry", "said"),
+    [
+        ("annealing[hot=1e-9,cold=1]", r"'annealing': option cold=1.0 is above hot=1e-09"),
+        ("annealing[cold=0.5]", r"cold=0.5 is above hot=0.0003"),
+        ("expert[graph=x]", r"'expert': option graph .* give file="),
+    ],
+)
+def test_options_that_do_not_go_together_are_a_wrong_use(entry, said):
+    with pytest.raises(EntryError, match=said):
+        parse_entry(entry)
+    for fine in ("annealing[hot=1,cold=1]", "expert[graph=x,file=y]"):
+        assert parse_entry(fine)

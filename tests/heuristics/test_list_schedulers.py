@@ -2,13 +2,15 @@
 
 import math
 import time
+import types
 from functools import cache
 
 import numpy as np
 import pytest
+import scipy.optimize
 
 from heuristics import catalogue, cpop
-from heuristics.shared import earliest, lists, placing, ranks
+from heuristics.shared import earliest, favourites, lists, placing, ranks
 from heuristics.shared import space as space_
 from heuristics.shared.best import Best, objective
 from heuristics.shared.favourites import favourite_children
@@ -327,3 +329,27 @@ def test_options_change_the_ranks():
         assert (least[i] <= mean[i] + 1e-12).all()
         assert (mean[i] <= worst[i] + 1e-12).all()
     assert worst[0].max() == instance.time.max()
+
+
+def test_the_relaxation_is_made_within_its_time(monkeypatch):
+    (_, instance, space), *_ = plain(1, n=25)
+    times = ranks.averages(instance, space)
+    given = space, *times, ranks.upward(space, *times)
+    allowed, now = [], [0.0]
+
+    def later():
+        now[0] += 1.0
+        return now[0]
+
+    def linprog(*rows, options, **more):
+        allowed.append(options["time_limit"])
+        return types.SimpleNamespace(status=1)
+
+    monkeypatch.setattr(scipy.optimize, "linprog", linprog)
+    monkeypatch.setattr(favourites.time, "monotonic", later)
+    favourite_children(*given, 10.0)
+    assert allowed == [9.0]
+    favourite_children(*given, 1.0)
+    monkeypatch.setattr(favourites, "SOLVER", "not imported")
+    favourite_children(*given, favourites.IMPORT)
+    assert allowed == [9.0]  # no time for a program
