@@ -108,9 +108,13 @@ def _greedy(instance: Instance, space: Space, best: Best) -> None:
     """Offer the greedy answers, within their share of the clock."""
     context = best.context
     until = time.monotonic() + FIRST * context.time_left()
-    own = Best(instance, Context(seed=context.seed, deadline=until, bound=context.bound))
+
+    def take(answer: Answer) -> None:
+        best.offer(answer)
+
+    quiet = Context(seed=context.seed, deadline=until, bound=context.bound, on_answer=take)
+    own = Best(instance, quiet)
     own.answer, own.value = best.answer, best.value
-    own.context.on_answer = best.offer
     construct(instance, space, own)
 
 

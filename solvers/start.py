@@ -41,12 +41,17 @@ def throughput_start(
     Parameters
     ----------
     steps : int, optional
-    deadline : float
         Of the local search; see :func:`solvers.improve_throughput.improve`.
+    deadline : float
+        On :func:`time.monotonic`'s scale, seconds: it cuts the chunks, but for the first, and the
+        search.
     """
     sequence = _chain(instance)
     candidates = [np.full(instance.n, k) for k in range(instance.K)]
-    candidates += [parts[sequence] for parts in _chunkings(instance, sequence)]
+    for parts in _chunkings(instance, sequence):
+        candidates.append(parts[sequence])
+        if time.monotonic() > deadline:
+            break
     ranked: list[tuple[float, float, int]] = []
     for i, device in enumerate(candidates):
         broken = improve_throughput.violation(instance, device)

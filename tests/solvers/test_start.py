@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 
@@ -10,7 +12,7 @@ from problems.answer import Answer
 from problems.checker import check
 from problems.generate.random import random_bundle
 from problems.resolve import from_bundle
-from solvers import improve_throughput, objective
+from solvers import improve_throughput, objective, start
 from solvers.method import Context
 from solvers.start import latency_start, throughput_start
 from tests.solvers.tiny import instances
@@ -67,3 +69,17 @@ def test_the_search_ends_at_the_deadline_once_something_is_valid(monkeypatch):
         pieces.clear()
         improve_throughput.improve(instance, instance.group, answers)
         assert len(pieces) > 3
+
+
+def test_chunks_are_cut_by_the_deadline(monkeypatch):
+    made = []
+    whole = start._chunkings
+    monkeypatch.setattr(
+        start, "_chunkings", lambda *given: (made.append(1) or each for each in whole(*given))
+    )
+    instance = from_bundle(random_bundle(3, n=40, problem="throughput", devices=4))
+    for deadline, least in ((0.0, 1), (math.inf, 20)):
+        made.clear()
+        assert throughput_start(instance, steps=0, deadline=deadline) is not None
+        assert (len(made) == 1) == (least == 1)
+        assert len(made) >= least
