@@ -129,8 +129,9 @@ def run_here(batch: Batch, jobs: int) -> None:
     name = batch.store.put_environment(described)
     stop = Flag()
     waiting = deque(range(len(batch.todo)))
-    with ThreadPoolExecutor(jobs, thread_name_prefix="placebench") as pool:
-        futures = [pool.submit(_work, batch, waiting, name, stop) for _ in range(jobs)]
+    workers = min(jobs, len(batch.todo))
+    with ThreadPoolExecutor(workers, thread_name_prefix="placebench") as pool:
+        futures = [pool.submit(_work, batch, waiting, name, stop) for _ in range(workers)]
         try:
             for future in futures:
                 future.result()

@@ -34,6 +34,10 @@ __all__ = [
 ]  # fmt: skip
 
 
+MOST_JOBS = 1024
+"""Runs at the same time on one machine: each is three processes and a thread."""
+
+
 def run_suite(
     instances: Sequence[Instance],
     entries: Sequence[Entry],
@@ -64,7 +68,7 @@ def run_suite(
     threads : int
         Threads that a method may use.
     jobs : int
-        Runs at the same time, on this machine.
+        Runs at the same time, on this machine; at most :data:`MOST_JOBS`.
     cluster : str, optional
         Address of a Dask scheduler, on whose workers the runs are made instead.
     rerun : bool
@@ -131,7 +135,7 @@ def run_suite(
     batch = Batch(todo, store, report, rerun)
     try:
         if cluster is None:
-            plan(jobs)
+            plan(min(jobs, len(todo)))
             run_here(batch, jobs)
         else:
             _run_on_cluster(batch, cluster, threads, plan)
@@ -185,6 +189,8 @@ def _check_limits(
     for what, count in (("threads", threads), ("jobs", jobs)):
         if count < 1:
             raise ValueError(f"{what} is {count}, not at least 1")
+    if jobs > MOST_JOBS:
+        raise ValueError(f"jobs is {jobs}, not at most {MOST_JOBS}")
     for seed in seeds:
         if not 0 <= seed < 2**31:
             raise ValueError(f"seed {seed} is not in 0..2**31-1")

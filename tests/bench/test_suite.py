@@ -154,6 +154,20 @@ def test_good_records_are_reused_and_failed_ones_run_again(tmp_path):
     assert third.wall_s != first["good"].wall_s
 
 
+def test_there_are_no_more_workers_than_runs(tmp_path, monkeypatch):
+    asked, events = [], []
+
+    class Pool(batch.ThreadPoolExecutor):
+        def __init__(self, workers, **options):
+            asked.append(workers)
+            super().__init__(workers, **options)
+
+    monkeypatch.setattr(batch, "ThreadPoolExecutor", Pool)
+    harness.run(tmp_path, "good", jobs=1000, progress=events.append)
+    assert asked == [1]
+    assert events[0].jobs == 1
+
+
 def test_every_condition_is_part_of_the_key():
     entry, other = harness.entries("good", "raises")
     job = Job(harness.instance(), entry, 0, 1.0, None, 1, "0.1.0", "")
@@ -201,6 +215,7 @@ def test_one_environment_a_batch(tmp_path):
     [
         {"time_limit_s": 0.0}, {"time_limit_s": float("inf")}, {"time_limit_s": float("nan")},
         {"load_limit_s": -1.0}, {"memory_limit_bytes": 0}, {"threads": 0}, {"jobs": 0},
+        {"jobs": 1025},
         {"seeds": [-1]}, {"seeds": [2**31]},
     ],
 )  # fmt: skip
