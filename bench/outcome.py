@@ -65,6 +65,8 @@ class Outcome:
         Which limit ended it: ``time``, ``memory``, ``load``, ``stop`` (asked for); empty for none.
     exit : int
         Exit status; minus the signal's number where one ended the process.
+    load_limit_s : float
+        What loading and warm-up may take together.
     killed : bool
         SIGKILL was needed.
     answers : Series of (float, bytes)
@@ -86,6 +88,7 @@ class Outcome:
     best_bound: float | None = None
     claim: frames.ClaimFrame | None = None
     build_s: float | None = None
+    load_limit_s: float = 0.0
     load_s: float = 0.0
     warm_s: float = 0.0
     wall_s: float = 0.0
@@ -133,7 +136,8 @@ def classify(outcome: Outcome) -> tuple[Termination, str, str]:
     if outcome.struck == "memory":
         return "memory-limit", name, "the processes of the run together exceeded the limit"
     if outcome.struck == "load":
-        return "error", name, "loading and warm-up took longer than their limit"
+        limit = f"{outcome.load_limit_s:g} s (--warm-time)"
+        return "error", name, f"loading and warm-up took longer than their limit of {limit}"
     if outcome.failed is not None:
         kind: Termination = "memory-limit" if outcome.failed.memory else "error"
         return kind, "", where + outcome.failed.error

@@ -24,7 +24,10 @@ def parse(texts: Sequence[str]) -> list[Entry]:
     """
     expanded: list[str] = []
     for text in texts:
-        for part in entries.split_list(text):
+        parts = entries.split_list(text)
+        if not parts:
+            raise entries.EntryError(f"no entries in {text!r}")
+        for part in parts:
             if part == "all":
                 expanded += [*entries.names(), *entries.installed()]
             else:

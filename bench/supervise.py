@@ -71,7 +71,7 @@ class _Supervisor:
     ) -> None:
         self.time_limit_s, self.grace_s, self.stop = time_limit_s, grace_s, stop
         self.memory_limit_bytes = task.memory_limit_bytes
-        self.outcome = Outcome()
+        self.outcome = Outcome(load_limit_s=load_limit_s)
         self.parser = frames.Parser(frames.size_limit(nodes))
         self.phase: Literal["load", "run", "over"] = "load"
         self.began = time.monotonic()
@@ -252,6 +252,8 @@ class _Supervisor:
             outcome.cpu_s = max(0.0, end.cpu_s - outcome.ready.cpu_s)
         if self.phase == "run":
             outcome.wall_s = exited - self.zero
+        elif outcome.ready is None:  # the clock never ran: what there was is loading
+            outcome.load_s = max(0.0, exited - self.began)
         last = time.monotonic() if end.inside + end.outside else exited
         outcome.overrun_s = max(0.0, last - self.limit)
         outcome.peak_bytes = self.kept.tree.peak_bytes

@@ -169,7 +169,7 @@ def _is_out_of_memory(error: BaseException | None) -> bool:
         if isinstance(error, MemoryError) or getattr(error, "errno", None) == errno.ENOMEM:
             return True
         # A library that cannot be mapped.
-        if isinstance(error, ImportError) and OUT_OF_MEMORY.search(str(error)):
+        if isinstance(error, ImportError | OSError) and OUT_OF_MEMORY.search(str(error)):
             return True
         error = error.__cause__ or error.__context__
     return False

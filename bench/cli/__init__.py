@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from itertools import pairwise
 
 from bench.cli.signals import Ending
 
@@ -38,8 +39,10 @@ def _main(arguments: Sequence[str] | None) -> int:
     from bench.cli.app import app  # here, so that the exit codes can be used without typer
 
     try:
+        given = list(sys.argv[1:] if arguments is None else arguments)
+        _refuse_empty(given)
         code = app(
-            args=list(sys.argv[1:] if arguments is None else arguments),
+            args=given,
             prog_name="placebench",
             standalone_mode=False,
         )
@@ -75,6 +78,24 @@ def _main(arguments: Sequence[str] | None) -> int:
         print(f"placebench: {message}", file=sys.stderr)
         return USAGE
     return int(code or DONE)
+
+
+def _refuse_empty(arguments: Sequence[str]) -> None:
+    """Refuse empty values, most often of a shell variable that is not set.
+
+    Nothing here has a use for one, and an empty path would be the current folder.
+
+    Raises
+    ------
+    UsageError
+        If there is one; it names the option.
+    """
+    for before, each in pairwise(["", *arguments]):
+        if not each.strip():
+            where = before if before.startswith("-") else "an argument"
+            raise UsageError(f"{where}: the value is empty")
+        if each.startswith("--") and each.endswith("="):
+            raise UsageError(f"{each[:-1]}: the value is empty")
 
 
 def _drop_output() -> None:

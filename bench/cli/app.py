@@ -23,6 +23,7 @@ from bench.cli.options import (
     Records,
     Sides,
     StoreFolder,
+    WarmTime,
 )
 
 app = typer.Typer(
@@ -82,6 +83,7 @@ def run(
         int, typer.Option("--threads", metavar="N", min=1, help="Threads of a method.")
     ] = 1,
     memory: Memory = None,
+    warm_time: WarmTime = "2m",
     store: StoreFolder = RUNS,
     rerun: Annotated[bool, typer.Option("--rerun", help="Run again what is there.")] = False,
     json: Json = False,
@@ -101,6 +103,7 @@ def run(
         cluster=cluster,
         threads=threads,
         memory=memory,
+        warm_time=warm_time,
         store=store,
         rerun=rerun,
         json=json,

@@ -36,7 +36,16 @@ Entries = Annotated[
         " file or of a program's .toml; exec:COMMAND; repeatable.",
     ),
 ]
-Jobs = Annotated[int, typer.Option("--jobs", metavar="N", min=1, help="Runs at the same time.")]
+Jobs = Annotated[
+    int,
+    typer.Option("--jobs", metavar="N", min=1, max=1024, help="Runs at the same time."),
+]
+WarmTime = Annotated[
+    str,
+    typer.Option(
+        "--warm-time", metavar="TIME", help="Limit of imports and warm-up, before the clock starts."
+    ),
+]
 Cluster = Annotated[
     Optional[str],  # noqa: UP045
     typer.Option(

@@ -103,7 +103,7 @@ class Plain(Progress):
         width = len(str(self.total))
         print(
             f"[{len(self.finished):{width}}/{self.total}] {outcome(record)}"
-            f"  {run.entry}  {run.instance}  seed {run.seed}  ({record.wall_s:.2f} s)",
+            f"  {run.entry}  {run.instance}  seed {run.seed}  ({_took(record)})",
             file=self._out,
             flush=True,
         )
@@ -175,9 +175,17 @@ def outcome(record: Record) -> str:
     return results.reason(record)
 
 
+def _took(record: Record) -> str:
+    """The clock of the run; where it was never started, how long loading took."""
+    if record.wall_s == 0 and record.load_s:
+        return f"after {record.load_s:.2f} s of loading"
+    return f"{record.wall_s:.2f} s"
+
+
 def plan_text(plan: Planned) -> str:
     """What is going to happen, in one line."""
-    text = f"{plan.to_run} runs of at most {plan.time_limit_s:g} s, {plan.jobs} at a time"
+    runs = f"{plan.to_run} run{'s' if plan.to_run != 1 else ''}"
+    text = f"{runs} of at most {seconds(plan.time_limit_s)}, {plan.jobs} at a time"
     text += f"; {plan.reused} reused" if plan.reused else ""
     return text + (f"; {plan.skipped} skipped" if plan.skipped else "")
 

@@ -6,11 +6,12 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from bench import bks, presets, results
+from bench import bks, machine, presets, results
 from bench.cli import DONE, FAILED, INTERRUPTED, UsageError, output, skipped, units
 from bench.cli.progress import Lively, Plain, Progress, plan_text
 from bench.cli.ranking import standings
 from bench.cluster_slots import ClusterError
+from bench.entries import Entry, load_method
 from bench.leaderboard import gather, terminal
 from bench.records import Record, Store
 from bench.selection import load, select
@@ -19,6 +20,8 @@ from problems.catalogue import Library
 
 SHOWN = 10
 DEFAULT_STORE = Path("results/runs")
+LEAST_MEMORY = 384 * 2**20
+"""Address space that a run has to have before any method is loaded."""
 
 
 def run(
@@ -31,17 +34,25 @@ def run(
     cluster: str | None,
     threads: int,
     memory: str | None,
+    warm_time: str,
     store: Path,
     rerun: bool,
     json: bool,
 ) -> int:
     """Run, and say at the end who ranks where and what failed."""
     limit = units.seconds(time)
+    warm_limit = units.seconds(warm_time)
     if seeds[-1] >= 2**31:
-        raise UsageError(f"seed {seeds[-1]} is not below 2**31")
+        count = f" for {len(seeds)} seeds" if seeds[0] < 2**31 else ""
+        raise UsageError(f"--seed {seeds[0]} is too large{count}: seeds are below 2**31")
     if cluster is not None and jobs > 1:
         raise UsageError("--jobs is for this machine; with --cluster the workers' slots count")
     memory_bytes = None if memory is None else units.size(memory)
+    if memory_bytes is not None and memory_bytes < LEAST_MEMORY:
+        least = f"{LEAST_MEMORY / 2**20:g} MiB"
+        raise UsageError(f"--memory {memory}: Python and numpy alone need more: at least {least}")
+    if threads > (cores := machine.usable_cores()):
+        output.warn(f"placebench: --threads {threads}, but only {cores:g} cores may be used here")
     chosen_entries = presets.parse(entries)
     library = Library()
     selected = select(instances, library)
@@ -71,6 +82,7 @@ def run(
                 jobs=jobs,
                 cluster=cluster,
                 rerun=rerun,
+                load_limit_s=warm_limit,
                 progress=progress,
             )
     except ClusterError as error:
@@ -113,16 +125,31 @@ def run(
     console.print()
     terminal.show(board, console)
     _failures(failures)
-    _unanswered(sum(r.check == "none" and not results.failed(r) for r in records))
+    _unanswered([r for r in records if r.check == "none" and not results.failed(r)], chosen_entries)
     where = "" if store == DEFAULT_STORE else f" --store {store}"
     print(f"records: {store}   next: placebench leaderboard{where}")
     return code
 
 
-def _unanswered(count: int) -> None:
-    """Say how many runs found nothing in their time: a result, not a failure."""
-    if count:
-        print(f"no answer: {count} run{'s' if count != 1 else ''} ended without one in time")
+def _unanswered(records: Sequence[Record], entries: Sequence[Entry]) -> None:
+    """Say how many runs found nothing in their time: a result, not a failure.
+
+    A stranger's method that was not warm may have spent its time on compiling.
+    """
+    if not records:
+        return
+    count = len(records)
+    print(f"no answer: {count} run{'s' if count != 1 else ''} ended without one in time")
+    late = {record.entry for record in records if record.termination == "time-limit"}
+    for entry in entries:
+        of_a_file = entry.file is not None and entry.file.endswith(".py")
+        if not (of_a_file and entry.label in late):
+            continue
+        if not load_method(entry.method, entry.file, entry.source).warm:
+            print(
+                f"  {entry.label} has no warm-up: what it compiles or imports late counts as its"
+                " time; see `warm=True` of @method"
+            )
 
 
 def _failures(failures: Sequence[Record]) -> None:

@@ -181,3 +181,11 @@ def test_what_a_file_raises_is_told_plainly(tmp_path):
     with pytest.raises(EntryError) as told:
         parse_entry(str(path))
     assert str(told.value) == f"{path}: cannot be loaded: OSError: a b"
+
+
+def test_a_file_may_have_any_name(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in ("a [x]=1,2.py", "b,c.py"):
+        (tmp_path / name).write_text(FILE)
+        assert split_list(name) == [name]
+        assert [entry.label for entry in parse_entry(name)] == ["mine", "mine-two"]

@@ -259,7 +259,9 @@ def test_an_import_that_fails_in_the_process_is_a_row(table):
 def test_loading_has_its_own_limit(tmp_path):
     row = harness.run(tmp_path, "good", load_limit_s=0.01)["good"]
     assert row.termination == "error"
-    assert "loading" in row.error
+    assert "loading and warm-up took longer than their limit of 0.01 s (--warm-time)" in row.error
+    assert row.load_s > 0
+    assert row.wall_s == 0
 
 
 def test_cpu_and_memory_are_measured(tmp_path):

@@ -44,7 +44,18 @@ def test_help_imports_nothing_heavy():
         (["run", "--time", "soon"], "time 'soon'"),
         (["run", "--memory", "much"], "size 'much'"),
         (["run", "--seed", str(2**31)], "2**31"),
+        (["run", "--seed", str(2**32), "--seeds", "2"], f"--seed {2**32} is too large"),
+        (["run", "--seed", str(2**31 - 1), "--seeds", "2"], "for 2 seeds"),
         (["run", "--jobs", "0"], "--jobs"),
+        (["run", "--jobs", "1000000"], "--jobs"),
+        (["run", "--memory", "1MB"], "at least 384 MiB"),
+        (["run", "--warm-time", "soon"], "time 'soon'"),
+        (["run", "--store", ""], "--store: the value is empty"),
+        (["run", "--store="], "--store: the value is empty"),
+        (["leaderboard", "-o", " "], "-o: the value is empty"),
+        (["show", ""], "the value is empty"),
+        (["run", "-m", "heft", "-m", ",,"], "no entries in ',,'"),
+        (["run", "-m", "."], "'.' is a folder"),
         (["show", "missing.json"], "no file 'missing.json'"),
         (["leaderboard", "--store", "missing"], "no records there"),
         (["leaderboard", "--records", "missing.jsonl"], "cannot be read"),
@@ -293,7 +304,7 @@ def test_edited_and_foreign_files_are_set_aside(cli, tmp_path):
     # A run takes it for none and makes it again.
     code, out, _ = cli("run", "-i", "smoke", "-m", "greedy,single", "--time", "1s")
     assert code == 0
-    assert f"1 runs of at most 1 s, 1 at a time; {len(records) - 1} reused" in out
+    assert f"1 run of at most 1 s, 1 at a time; {len(records) - 1} reused" in out
 
 
 def test_many_faults_are_counted(capsys):
