@@ -34,7 +34,9 @@ class Conditions:
     def __str__(self) -> str:
         threads = f"{self.threads} thread{'s' if self.threads != 1 else ''}"
         memory = f", {self.memory_limit_bytes / 1e9:g} GB" if self.memory_limit_bytes else ""
-        return f"{self.time_limit_s:g} s, {threads}{memory}"
+        limit = self.time_limit_s
+        time = f"{limit:g} s" if limit >= 0.1 else f"{1000 * limit:g} ms"
+        return f"{time}, {threads}{memory}"
 
 
 @dataclass(frozen=True)
@@ -43,10 +45,11 @@ class Standing:
 
     Attributes
     ----------
-    place : int
-        By mean rank over all instances of the section; ties share the better place.
+    place : int or None
+        By mean rank over all instances of the section; ties share the better place. None without
+        any valid answer.
     interval : (int, int) or None
-        Bootstrap 95 % interval of the place; None under six instances.
+        Bootstrap 95 % interval of the place; None under six instances, and without a place.
     gap_bound, gap_best : float
         Shifted geometric means, over all instances, of the gap to the bound and of the primal gap
         to the best known answer; 1 counts where there is no valid answer.
@@ -63,7 +66,7 @@ class Standing:
     """
 
     entry: str
-    place: int
+    place: int | None
     interval: tuple[int, int] | None
     mean_rank: float
     gap_bound: float
@@ -205,13 +208,14 @@ def _section(
     standings = []
     for j, entry in enumerate(entries):
         mine = part[part["entry"] == entry]
+        placed = bool(mine["objective"].notna().any())
         interval = None
-        if intervals is not None:
+        if intervals is not None and placed:
             interval = (int(intervals[j, 0]), int(intervals[j, 1]))
         standings.append(
             Standing(
                 entry=entry,
-                place=int(places[j]),
+                place=int(places[j]) if placed else None,
                 interval=interval,
                 mean_rank=float(mean_rank[j]),
                 gap_bound=metrics.shifted_geometric_mean(bounds[:, j], metrics.GAP_SHIFT),

@@ -263,7 +263,9 @@ def environments(source: Source) -> list[dict[str, Any]]:
     for told, values, entries in merged.values():
         if len(merged) > 1:
             told["entries"] = sorted(entries)
-        if values:
+        if len(values) == 1:
+            told["noise"] = f"a fixed computation took {1e3 * values[0]:.1f} ms, measured once"
+        elif values:
             apart = max(values) / min(values) - 1
             told["noise"] = (
                 f"a fixed computation took {1e3 * min(values):.1f} to {1e3 * max(values):.1f} ms"

@@ -16,7 +16,8 @@ COLUMNS = {
     "rank": (
         "rank",
         "Place by mean rank over all instances, and the 95 % bootstrap interval of the place"
-        " (instances drawn anew within each family). No interval under 6 instances: no verdict.",
+        " (instances drawn anew within each family). No interval under 6 instances: no verdict."
+        " A dash: no valid answer at all.",
     ),
     "entry": ("entry", "Method with the options that were given."),
     "mean_rank": (
@@ -72,7 +73,9 @@ def seconds(value: float | None) -> str:
 
 
 def place(standing: Standing) -> str:
-    """``2 (1-3)``; the interval is left out where it says no more."""
+    """``2 (1-3)``; the interval is left out where it says no more; a dash without any answer."""
+    if standing.place is None:
+        return "-"
     if standing.interval is None:
         return str(standing.place)
     low, high = standing.interval
@@ -120,7 +123,8 @@ def cell(value: Cell | None) -> str:
 def header(board: Board) -> str:
     """One line: conditions, seeds, runs, date."""
     seeds = f"{board.seeds} seed{'s' if board.seeds != 1 else ''}"
-    return f"{board.conditions}, {seeds}, {board.runs} runs, {board.date[:10]}"
+    runs = f"{board.runs} run{'s' if board.runs != 1 else ''}"
+    return f"{board.conditions}, {seeds}, {runs}, {board.date[:10]}"
 
 
 def machine(environment: Mapping[str, Any]) -> str:

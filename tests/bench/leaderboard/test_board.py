@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bench import bks
+from bench.leaderboard import words
 from bench.leaderboard.board import build
 from tests.bench.synthetic import bounds, comparison, record
 
@@ -65,3 +66,19 @@ def test_a_contradicted_claim_is_flagged():
 def test_nothing_to_rank():
     with pytest.raises(ValueError, match="no records"):
         build([], {}, {})
+
+
+def test_without_any_valid_answer_there_is_no_place():
+    records = comparison()
+    records += [
+        record(
+            instance=r.instance, digest=r.digest, family=r.family, entry="broken", check="none",
+            objective=None, termination="error",
+        )
+        for r in records
+        if r.entry == "single" and r.problem == records[0].problem
+    ]  # fmt: skip
+    all_standings = [s for section in board_of(records).sections for s in section.standings]
+    standing = next(s for s in all_standings if s.entry == "broken")
+    assert (standing.place, standing.interval) == (None, None)
+    assert words.place(standing) == "-"

@@ -75,6 +75,9 @@ def test_noise_above_ten_percent_is_said_in_words(tmp_path):
 
     assert "noisy" not in told(0.109)[0]
     assert "50.0% apart); noisy: above 10%" in told(0.15)[0]
+    once = store.put_environment({"cpu": "B", "calibration": {"median_s": 0.1}})
+    found = source([record(environment=once, objective=1.0)], tmp_path)
+    assert "100.0 ms, measured once" in words.machines(gather.board(found, gather.Known()))[0]
 
 
 def test_a_broken_line_is_set_aside_and_named(tmp_path):
