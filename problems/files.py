@@ -63,9 +63,16 @@ def decode(data: bytes | str, kind: type[T], where: str) -> T:
     except RecursionError:
         raise FileError(f"{where}: nested too deeply") from None
     except msgspec.ValidationError as error:
-        raise FileError(f"{where}: {_with_keys(data, kind, str(error))}") from None
+        message = _newer(str(error)) or _with_keys(data, kind, str(error))
+        raise FileError(f"{where}: {message}") from None
     except ValueError as error:  # DecodeError and bad UTF-8
         raise FileError(f"{where}: {error}") from None
+
+
+def _newer(message: str) -> str:
+    """What to say of a file that states a format which this version does not know; else empty."""
+    found = re.fullmatch(r"Invalid enum value '(placebench-[\w-]+/\d+)' - at `\$\.format`", message)
+    return f"format {found[1]}: written by another, probably newer, version" if found else ""
 
 
 def _with_keys(data: bytes | str, kind: type, message: str) -> str:

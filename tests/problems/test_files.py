@@ -86,3 +86,9 @@ def test_canonical_form():
     for value in (float("nan"), float("inf")):
         with pytest.raises(ValueError, match="JSON compliant"):
             encode({"x": value})
+
+
+def test_a_format_of_another_version_is_told_plainly():
+    text = '{"format": "placebench-link/99"}'
+    with pytest.raises(FileError, match=r"format placebench-link/99: written by another, probably"):
+        decode(text, LinkFile, "x.json")
