@@ -178,7 +178,8 @@ class Method:
     options : mapping of str to Option
         Keyword-only arguments of `run`.
     warm : bool
-        Has compiled parts: the harness runs it once on a tiny instance before the clock starts.
+        Has parts that are compiled or imported at first use: the harness runs it on a tiny instance
+        before the clock starts, until nothing new is compiled or imported. Else that time counts.
     needs : tuple of str
         Modules that must be importable, for messages and for ``list``.
     refuses : callable
@@ -243,6 +244,9 @@ def method(
     ----------
     name : str, optional
         By default the function's name with dashes for underscores.
+    warm : bool
+        Run it on a tiny instance before the clock starts; for methods that compile, or that import
+        inside the function (:class:`Method`).
     clash : callable, optional
         All options by name -> why these values do not go together, or None: a wrong use is said
         before anything runs.
