@@ -81,7 +81,7 @@ def mappings(instance: Instance) -> Iterator[np.ndarray]:
     total = size.sum()
     # Plain numbers: the loop below passes every block several times.
     needs = [float(size[block].sum()) for block in order]
-    fits: list[list[bool]] = [supported[block].all(axis=0).tolist() for block in order]
+    fits = [np.atleast_1d(supported[block].all(axis=0)) for block in order]
     limits = instance.memory.tolist()
     for share in np.linspace(1.0 / LEVELS, 1.0, LEVELS):
         most = share * total + 1
