@@ -208,7 +208,10 @@ def leaderboard(
     ] = False,
     json: Json = False,
 ) -> int:
-    """Rank the entries; write index.html, leaderboard.md and leaderboard.csv."""
+    """Rank the entries; write index.html, leaderboard.md and leaderboard.csv.
+
+    Exit code 1: a record was set aside, as it does not hold, or an answer refutes a bound.
+    """
     from bench.cli import ranking
 
     if output is None:  # what is published is only written over by what is published

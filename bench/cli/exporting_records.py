@@ -13,7 +13,12 @@ from bench.cli import DONE, FAILED, UsageError
 def records(
     output: Annotated[
         Path,
-        typer.Option("-o", "--output", metavar="FILE", help="FILE.parquet, FILE.csv, FILE.jsonl."),
+        typer.Option(
+            "-o",
+            "--output",
+            metavar="FILE",
+            help="FILE.parquet, FILE.csv, FILE.jsonl; - prints CSV.",
+        ),
     ],
     store: Annotated[
         Path, typer.Option("--store", metavar="DIR", help="Where records are kept.")
@@ -33,15 +38,22 @@ def records(
     from bench.leaderboard import gather
     from problems.catalogue import Library
 
-    if output.suffix not in table.WRITERS:
-        raise UsageError(f"{output}: the name must end in {', '.join(table.WRITERS)}")
+    printed = str(output) == "-"
+    if not printed and output.suffix not in table.WRITERS:
+        raise UsageError(
+            f"{output}: the name must end in {', '.join(table.WRITERS)} (- prints CSV)"
+        )
     source = gather.from_store(store) if published is None else gather.from_file(published)
-    keep_sources(output, *([] if published is None else [published]))
+    if not printed:
+        keep_sources(output, *([] if published is None else [published]))
     faults(source.faults)
     known = None
     if output.suffix != ".jsonl":
         facts = gather.Known.of(Library().entries(), bks.load())
         known = facts.headlines(source.records)
+    if printed:
+        print(table.WRITERS[".csv"](source.records, known).decode(), end="")
+        return FAILED if source.faults else DONE
     table.write(output, source.records, known)
     count = len(source.records)
     print(f"{output}: {count} record{'s' if count != 1 else ''}")

@@ -51,7 +51,7 @@ def run(
     if memory_bytes is not None and memory_bytes < LEAST_MEMORY:
         least = f"{LEAST_MEMORY / 2**20:g} MiB"
         raise UsageError(f"--memory {memory}: Python and numpy alone need more: at least {least}")
-    if threads > (cores := machine.usable_cores()):
+    if cluster is None and threads > (cores := machine.usable_cores()):
         output.warn(f"placebench: --threads {threads}, but only {cores:g} cores may be used here")
     chosen_entries = presets.parse(entries)
     library = Library()

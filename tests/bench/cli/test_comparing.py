@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import msgspec
 import pandas as pd
@@ -168,6 +169,8 @@ def test_records_are_exported(cli, published):
     assert table.gap_bound.between(0, 1).all()
     assert pd.read_csv("runs.csv").objective_s.tolist() == table.objective_s.tolist()
     code, out, _ = cli("compare", SINGLE, GREEDY, "--records", published, "--json")
+    code, out, _ = cli("export", "records", "--records", published, "-o", "-")
+    assert (code, out) == (0, Path("runs.csv").read_text())
     code, _, err = cli("export", "records", "--records", published, "-o", "runs.xlsx")
     assert code == 2
     assert "must end in .parquet, .csv, .jsonl" in err
