@@ -52,7 +52,7 @@ def records(
         facts = gather.Known.of(Library().entries(), bks.load())
         known = facts.headlines(source.records)
     if printed:
-        print(table.WRITERS[".csv"](source.records, known).decode(), end="")
+        print(table.WRITERS[".csv"](list(source.records), known).decode(), end="")
         return FAILED if source.faults else DONE
     table.write(output, source.records, known)
     count = len(source.records)
