@@ -53,7 +53,7 @@ def lns(
         anneal(instance, space, own.context, own, few, rounds=len(few) + 2)
     if start == "all" and instance.problem == "throughput" and not space.contiguous:
         own = _within(best, RACE)
-        race(instance, space, own.context, own)
+        found += race(instance, space, own.context, own)
     improve(instance, space, context, best, rounds, found)
     return best.answer
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from heuristics.annealing import anneal, constructive
 from heuristics.champion import bounds
-from heuristics.champion.plan import KINDS
+from heuristics.champion.plan import ENDLESS, KINDS
 from heuristics.greedy import construct
 from heuristics.neighbourhoods.dispatch import improve
 from heuristics.orders import runs
@@ -21,6 +21,7 @@ from heuristics.starts.dispatch import starts
 from heuristics.starts.race_throughput import race
 from problems import ports
 from problems.answer import Answer
+from problems.bounds.linear import at_most
 from problems.bounds.registry import REGISTRY
 from problems.instance import Instance
 from solvers import catalogue
@@ -32,9 +33,9 @@ LOOKS = 100
 """Looks at the clock, each after about a tenth of a second of work, of `dp` without a deadline."""
 GIB = 2.0
 """Memory of `dp`."""
-LATE = 0.12
-"""Seconds before the end of the run at which whole models have to stop: a solver looks at its clock
-between steps, and those of HiGHS (presolve, the root's program) have taken as long."""
+LATE = {"highs": 0.25, "": 0.12}
+"""Seconds before the end of the run at which whole models of a backend have to stop: a solver looks
+at its clock between steps, and those of HiGHS (presolve, the root's program) have taken as long."""
 STARTS = 3
 """Starts that annealing goes out from."""
 SPRINT = 3, 0.25
@@ -53,7 +54,7 @@ class Task:
     best : Best
         Reports to `context`.
     found : list of Answer
-        Starts, best first.
+        Starts, best first, and behind them where walks ended.
     met : callable
         Whether the known bound is met.
     """
@@ -88,7 +89,8 @@ def _bounds(task: Task) -> None:
     for name in bounds.names(task.instance, task.limit):
         if task.met() or task.context.time_left() <= 0:
             return
-        task.context.claim("bound", REGISTRY[name](task.instance).value, name)
+        with at_most(task.context.time_left()):
+            task.context.claim("bound", REGISTRY[name](task.instance).value, name)
 
 
 def _single(task: Task) -> None:
@@ -115,17 +117,17 @@ def _runs(task: Task) -> None:
 
 def _race(task: Task) -> None:
     if task.best.answer is not None:
-        race(task.instance, task.space, task.context, task.best)
+        task.found += race(task.instance, task.space, task.context, task.best)
 
 
 def _sprint(task: Task) -> None:
     if task.best.answer is not None:
-        race(task.instance, task.space, task.context, task.best, *SPRINT)
+        task.found += race(task.instance, task.space, task.context, task.best, *SPRINT)
 
 
 def _walk(task: Task) -> None:
     if task.best.answer is not None:
-        race(task.instance, task.space, task.context, task.best, 1)
+        task.found += race(task.instance, task.space, task.context, task.best, 1)
 
 
 def _annealing(task: Task) -> None:
@@ -174,8 +176,8 @@ def _exact(name: str) -> Part:
                 bound=context.bound, on_answer=context.on_answer, on_bound=context.on_bound,
                 on_claim=context.on_claim,
             )  # fmt: skip
-        if "@" in name:
-            context.deadline = min(context.deadline, task.end - LATE)
+        if name in ENDLESS:
+            context.deadline = min(context.deadline, task.end - LATE[name.partition("@")[2]])
             if context.time_left() <= 0:
                 return
         context.start = task.best.answer

@@ -46,6 +46,8 @@ PATIENCE = 0.004
 PASSES = 2
 # Windows after each round.
 WINDOWS = 2
+# Seconds by which CP-SAT may be late on a model of the whole instance.
+LATE = 0.1
 # Deterministic seconds of one window, and the share of them under which windows grow.
 EFFORT, EASY = 0.25, 0.2
 # Nodes of the first windows and of the smallest ones.
@@ -138,7 +140,7 @@ class Windows:
         narrow = _narrow(self.instance, best.answer)
         size = narrow.n * int((~narrow.host).sum()) * calls.most_slots(narrow)
         for _ in range(WINDOWS if size <= LARGEST else 0):
-            if best.done() or context.time_left() < 3 * SECONDS * size:
+            if best.done() or context.time_left() < LATE + 3 * SECONDS * size:
                 return
             if self.program is None or best.value < self.known:
                 self.known, self.program = best.value, _model(narrow, best)
@@ -241,7 +243,7 @@ def _solve(program: Program, best: Best, free: np.ndarray, context: Context) -> 
     solver.parameters.max_deterministic_time = EFFORT
     solver.parameters.linearization_level = 0
     if math.isfinite(context.deadline):
-        solver.parameters.max_time_in_seconds = max(context.time_left(), 0.01)
+        solver.parameters.max_time_in_seconds = max(context.time_left() - LATE, 0.01)
     status = solver.solve(model)
     found = False
     if status in (cp_model.OPTIMAL, cp_model.FEASIBLE):

@@ -11,7 +11,7 @@ from problems.answer import Answer
 from problems.instance import Instance
 from solvers.method import Context
 
-IMPROVE = {"throughput": throughput.improve, "calls": calls.improve}
+IMPROVE = {"throughput": throughput.improve, "latency": latency.improve}
 
 
 def improve(
@@ -25,9 +25,9 @@ def improve(
     """Improve `best` until it is done or, if `rounds` are given, for so many rounds in vain.
 
     Without a deadline the effort is fixed in any case. Under `latency` the answers in `found` are
-    starts as well.
+    starts as well, under `throughput` they are crossed with the best one; `calls` has no use.
     """
-    if instance.problem == "latency":
-        latency.improve(instance, space, context, best, rounds, found)
+    if instance.problem == "calls":
+        calls.improve(instance, space, context, best, rounds)
     else:
-        IMPROVE[instance.problem](instance, space, context, best, rounds)
+        IMPROVE[instance.problem](instance, space, context, best, rounds, found)

@@ -2,25 +2,29 @@
 
 A window always holds units of the device with the largest load. Kinds: two devices, or three (along
 a chain, neighbours), near where they exchange payloads; what is near a unit, on the devices there;
-few units on all devices. All else keeps its place. Walks set out from the best mapping or, fresh,
-from chunks on other orders of devices, which no small step changes. Kinds are drawn by success
-for their effort, and windows grow while CP-SAT is through with them, in deterministic time.
+few units on all devices; where it and another good mapping differ (`mate`, not along a chain), each
+unit on one of the two devices. All else keeps its place. Walks set out from the best mapping or,
+fresh, from chunks on other orders of devices, which no small step changes. Kinds are drawn by
+success for their effort, and windows grow while CP-SAT is through with them, in deterministic time.
 """
 
 from __future__ import annotations
 
 import math
 import time
+from collections.abc import Sequence
 
 import numpy as np
-from numba import njit
 
 from heuristics.neighbourhoods import throughput_window
+from heuristics.neighbourhoods.mates import Mates
+from heuristics.neighbourhoods.throughput_units import at_cut, grow
 from heuristics.shared import anneal_throughput
-from heuristics.shared.best import MARGIN, Best
+from heuristics.shared.best import MARGIN, Best, objective
 from heuristics.shared.space import Space
 from heuristics.starts.race_throughput import HEATS as FRESH
 from heuristics.starts.race_throughput import Walks
+from problems.answer import Answer
 from problems.instance import Instance
 from solvers import rng as rng_
 from solvers.method import Context
@@ -28,13 +32,13 @@ from solvers.moves_throughput import State, measure
 from solvers.units_throughput import Problem
 from solvers.walk_throughput import Walk, anneal
 
-KINDS = ("pair", "triple", "near", "all", "walk", "fresh")
+KINDS = ("pair", "triple", "near", "all", "mate", "walk", "fresh")
 # Rounds without improvement after which a search without a deadline ends.
 ROUNDS = 60
 # Deterministic seconds of a window, and the share under which windows of its kind grow.
 EFFORT, EASY = 0.6, 0.3
-# Units of the first windows of each kind but the walk, of the least and of the largest.
-FIRST, LEAST, MOST = (60.0, 45.0, 40.0, 16.0), 8, 400
+# Units of the first windows of each kind but the walks, of the least and of the largest.
+FIRST, LEAST, MOST = (60.0, 45.0, 40.0, 16.0, 120.0), 8, 400
 # Seconds that a unit of a window takes on the clock to build, roughly.
 BUILD = 3e-4
 # Moves of a walk a unit; first temperatures of walks in turn, the last one, parts of the period;
@@ -46,20 +50,31 @@ PATIENT, DOUBLINGS = 24, 4
 PACE = 1.2e7
 # What a kind's score keeps from round to round, and the least share of draws.
 MEMORY, LEAST_SHARE = 0.85, 0.05
+# Mappings up to this factor of the best period are worth crossing with it.
+GOOD = 1.05
 PATIENCE = 0.004  # seconds between two looks at the clock
 
 
 def improve(
-    instance: Instance, space: Space, context: Context, best: Best, rounds: int = 0
+    instance: Instance,
+    space: Space,
+    context: Context,
+    best: Best,
+    rounds: int = 0,
+    found: Sequence[Answer] = (),
 ) -> None:
     """Improve `best` until it is done or, if `rounds` are given, for so many rounds in vain.
 
-    Without a deadline there are :data:`ROUNDS`.
+    Without a deadline there are :data:`ROUNDS`. What is good of `found` is crossed with the best.
     """
     if best.answer is None or not best.value > 0.0 or instance.K == 1:
         return
     run = anneal_throughput.search(space, rng_.seeded(context.rng))
     search = _Search(space, run, context, best)
+    for answer in found:
+        value = objective(instance, answer)
+        if value <= GOOD * best.value:
+            search.mates.add(value, answer.device[search.walks.first])
     if rounds == 0 and context.deadline == math.inf:
         rounds = ROUNDS
     while not best.done() and (rounds == 0 or search.vain < rounds):
@@ -84,6 +99,7 @@ class _Search:
         self.moves = MOVES * len(self.place)
         self.heat = self.vain = 0
         self.walks = Walks(best.instance, space, context, best, run)
+        self.mates = Mates(best.instance.device_class)
         self.energy = self._settle(self.place)
 
     def _settle(self, place: np.ndarray) -> float:
@@ -115,6 +131,7 @@ class _Search:
         if measure(self.q, self.s, 1.0)[1] > 0.0 or not energy < self.energy * (1 - 1e-7):
             self._settle(before)
             return False
+        self.mates.add(known, before)
         self.best.offer_device(place[self.space.unit])
         self.energy = self._settle(place) if self.best.value < known else energy
         return True
@@ -126,7 +143,8 @@ class _Search:
             return False, 0.05
         before = self.run.walk.counter[0]
         heat = FRESH[self.walks.turn % len(FRESH)]
-        place = self.walks.walk(begin_at, self.walks.moves, heat)[2]
+        value, _, place = self.walks.walk(begin_at, self.walks.moves, heat)
+        self.mates.add(value, place)
         steps = (self.run.walk.counter[0] - before) * 6 * self.s.parts.shape[1]
         return self._offer(place), steps / PACE
 
@@ -155,12 +173,16 @@ class _Search:
     def _window(self, kind: int) -> tuple[bool, float]:
         size = int(self.size[kind])
         effort = EFFORT * 2.0 ** min(self.vain // PATIENT, DOUBLINGS)
-        free, devices = self._choose(kind, size)
+        other = None
+        if KINDS[kind] == "mate":
+            free, devices, other = self._differing(size)
+        else:
+            free, devices = self._choose(kind, size)
         left = self.context.time_left() - MARGIN - BUILD * len(free)
         if len(free) < 2 or len(devices) < 2 or left <= 0.0:
             return False, 0.05
         place, complete, used = throughput_window.solve(
-            self.q, self.s, free, devices, effort=effort, seconds=left,
+            self.q, self.s, free, devices, other, effort=effort, seconds=left,
             seed=int(self.rng.integers(2**31)),
         )  # fmt: skip
         if complete and used < EASY * effort:
@@ -169,6 +191,26 @@ class _Search:
             self.size[kind] = max(self.size[kind] * 0.9, LEAST)
         better = place is not None and self._offer(place)
         return better, used + 20 * BUILD * len(free) ** 0.5
+
+    def _differing(self, size: int) -> tuple[np.ndarray, np.ndarray, np.ndarray | None]:
+        """Units that another good mapping has elsewhere, their devices, and that mapping."""
+        q, s, rng = self.q, self.s, self.rng
+        nothing = np.empty(0, np.int64)
+        if q.chain or not self.mates.places:
+            return nothing, nothing, None
+        other = self.mates.aligned(int(rng.integers(len(self.mates.places))), s.device)
+        units = np.arange(len(other))
+        apart = (other != s.device) & ~q.barred[units, other]
+        free = np.flatnonzero(apart)
+        if len(free) > size:
+            measure(q, s, self.best.value)
+            worst = int(s.worst[rng.integers(len(s.worst))])
+            full = free[(s.device[free] == worst) | (other[free] == worst)]
+            seeds = full if len(full) else free
+            count = min(len(seeds), 1 + int(rng.integers(max(1, size // 8))))
+            seeds = rng.choice(seeds, count, replace=False)
+            free = grow(q, apart, seeds.astype(np.int64), size)
+        return free, np.unique(np.concatenate([s.device[free], other[free]])), other
 
     def _choose(self, kind: int, size: int) -> tuple[np.ndarray, np.ndarray]:
         """Units that are set free, and the devices they may go to."""
@@ -184,14 +226,14 @@ class _Search:
         on = np.flatnonzero(inside[s.device])
         seeds = on
         if KINDS[kind] in ("pair", "triple") and len(on) > size:
-            cut = np.flatnonzero(_at_cut(q, s, inside))
+            cut = np.flatnonzero(at_cut(q, s, inside))
             seeds = cut if len(cut) else on
             count = min(len(seeds), 1 + int(rng.integers(max(1, size // 4))))
             seeds = rng.choice(seeds, count, replace=False)
         elif KINDS[kind] in ("near", "all"):
             mine = np.flatnonzero(s.device == worst)
             seeds = rng.choice(mine, min(len(mine), 1 + int(rng.integers(2))), replace=False)
-        free = _grow(q, s, inside, seeds.astype(np.int64), size)
+        free = grow(q, inside[s.device], seeds.astype(np.int64), size)
         if KINDS[kind] == "near":
             there = np.unique(s.device[free])
             if len(there) < 2:
@@ -223,50 +265,3 @@ class _Search:
             weight = np.where(inside, 0.0, exchanged + 0.1 * exchanged.max() + 1.0)
             inside[rng.choice(K, p=weight / weight.sum())] = True
         return inside
-
-
-@njit(cache=True)
-def _at_cut(q, s, inside):  # type: ignore[no-untyped-def]
-    """Units on the devices inside that send to, or receive from, another device inside."""
-    G = len(s.device)
-    result = np.zeros(G, np.bool_)
-    for e in range(len(s.home)):
-        a = s.home[e]
-        for i in range(q.net_ptr[e], q.net_ptr[e + 1]):
-            k = s.device[q.net_pin[i]]
-            if k != a and inside[k] and inside[a]:
-                result[q.net_pin[i]] = True
-                result[q.net_source[e]] = True
-    return result
-
-
-@njit(cache=True)
-def _grow(q, s, inside, seeds, size):  # type: ignore[no-untyped-def]
-    """Up to `size` units on the devices inside, breadth first along nets from the seeds."""
-    G = len(s.device)
-    seen = np.zeros(G, np.bool_)
-    found = np.empty(min(size, G), np.int64)
-    count, i = 0, 0
-    for g in seeds:
-        if count < len(found) and not seen[g]:
-            seen[g] = True
-            found[count] = g
-            count += 1
-    while i < count:
-        g = found[i]
-        i += 1
-        for j in range(q.pin_ptr[g], q.pin_ptr[g + 1]):
-            u = q.net_source[q.pin_net[j]]
-            if count < len(found) and not seen[u] and inside[s.device[u]]:
-                seen[u] = True
-                found[count] = u
-                count += 1
-        for j in range(q.source_ptr[g], q.source_ptr[g + 1]):
-            e = q.source_net[j]
-            for m in range(q.net_ptr[e], q.net_ptr[e + 1]):
-                u = q.net_pin[m]
-                if count < len(found) and not seen[u] and inside[s.device[u]]:
-                    seen[u] = True
-                    found[count] = u
-                    count += 1
-    return np.sort(found[:count])

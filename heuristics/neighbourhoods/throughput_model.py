@@ -19,10 +19,16 @@ class Window:
     """The model. `x` holds for every free unit a literal by device."""
 
     def __init__(
-        self, model: Any, q: Problem, s: State, free: np.ndarray, devices: np.ndarray
+        self,
+        model: Any,
+        q: Problem,
+        s: State,
+        free: np.ndarray,
+        devices: np.ndarray,
+        other: np.ndarray | None = None,
     ) -> None:
         self.model, self.q, self.s = model, q, s
-        self.devices = devices.tolist()
+        self.devices, self.other = devices.tolist(), other
         self.row = {g: i for i, g in enumerate(free.tolist())}
         self.x: list[dict[int, Any]] = []
         self.true = model.new_constant(1)
@@ -53,6 +59,8 @@ class Window:
         upto: list[dict[int, Any]] = []
         for g in free.tolist():
             allowed = [k for k in ranked if not q.barred[g, k]]
+            if self.other is not None:
+                allowed = [k for k in allowed if k in (s.device[g], self.other[g])]
             if q.chain:
                 before = q.pred[q.pred_ptr[g] : q.pred_ptr[g + 1]].tolist()
                 after = q.succ[q.succ_ptr[g] : q.succ_ptr[g + 1]].tolist()

@@ -19,6 +19,7 @@ def solve(
     s: State,
     free: np.ndarray,
     devices: np.ndarray,
+    other: np.ndarray | None = None,
     *,
     effort: float,
     seconds: float,
@@ -34,6 +35,8 @@ def solve(
         Units of the window, each on one of `devices`.
     devices : int array
         Where they may go; along a chain by rank, neighbours.
+    other : int array, shape (G,), optional
+        A second mapping: each unit stays or goes to its place there. Not along a chain.
     effort : float
         Deterministic seconds that CP-SAT may take.
     seconds : float
@@ -50,7 +53,7 @@ def solve(
     """
     from ortools.sat.python import cp_model  # heavy: out of start-up
 
-    window = Window(cp_model.CpModel(), q, s, free, devices)
+    window = Window(cp_model.CpModel(), q, s, free, devices, other)
     solver = cp_model.CpSolver()
     keep_sound(solver.parameters)
     solver.parameters.num_workers = 1

@@ -19,6 +19,7 @@ from heuristics.shared.anneal_throughput import Search
 from heuristics.shared.best import Best
 from heuristics.shared.chunks import device_orders, offer_chunks
 from heuristics.shared.space import Space, topological
+from problems.answer import Answer
 from problems.instance import Instance
 from solvers import rng as rng_
 from solvers.method import Context
@@ -39,28 +40,33 @@ def race(
     best: Best,
     starts: int = STARTS,
     part: float = 1.0,
-) -> None:
+) -> list[Answer]:
     """One race of so many `starts`; each improvement is offered to `best`, which has an answer.
 
-    The first start is the best answer itself. First walks have a `part` of the usual moves.
+    The first start is the best answer itself. First walks have a `part` of the usual moves. Returns
+    where the walks ended: mostly other basins than that of the best answer.
     """
+    ends: list[Answer] = []
     if instance.K == 1 or best.answer is None or not best.value > 0.0:
-        return
+        return ends
     run = Walks(instance, space, context, best)
     moves = max(1, int(part * run.moves))
     field: list[tuple[float, int, np.ndarray]] = []
     for i in range(starts):
         if best.done():
-            return
+            return ends
         start = run.chunks() if i else np.asarray(best.answer.device[run.first])
         if start is not None:
             field.append(run.walk(start, moves, HEATS[i % len(HEATS)], i))
+            ends.append(Answer.of(field[-1][2][space.unit]))
     while len(field) > 1 and not best.done():
         moves *= 2
         # Of equal periods, one basin most likely, one goes on.
         distinct = {value: (value, i, place) for value, i, place in reversed(field)}
         field = [distinct[value] for value in sorted(distinct)][: len(field) // 2]
         field = [run.walk(place, moves, HEATS[0], i) for _, i, place in field]
+        ends += [Answer.of(place[space.unit]) for _, _, place in field]
+    return ends
 
 
 class Walks:

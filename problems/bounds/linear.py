@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -14,6 +17,18 @@ TOLERANCE = 1e-6
 STRICT = {"mip_rel_gap": 1e-7, "mip_abs_gap": 1e-9, "mip_feasibility_tolerance": 1e-7}
 LARGEST = 5_000
 """Groups x classes beyond which no mixed-integer program is set up."""
+
+_most: ContextVar[float] = ContextVar("most", default=math.inf)
+
+
+@contextmanager
+def at_most(seconds: float) -> Iterator[None]:
+    """Give every program that is relaxed inside so many seconds; its bound stays valid."""
+    token = _most.set(seconds)
+    try:
+        yield
+    finally:
+        _most.reset(token)
 
 
 class Linear:
@@ -103,9 +118,11 @@ class Linear:
         """Bound the minimum without integrality from below; -inf where nothing is known.
 
         What is claimed is computed anew from the solver's multipliers y >= 0: for any such y,
-        min c x over A x <= b and the bounds is at least -b y + min (c + y A) x over the bounds.
+        min c x over A x <= b and the bounds is at least -b y + min (c + y A) x over the bounds. So
+        the multipliers of a solver that was stopped, after `seconds` or :func:`at_most`, do, too.
         Variables without an upper end have a lower end of 0 and a positive cost.
         """
+        seconds = min(seconds, _most.get())
         # Multipliers near an optimum do as well as those of a vertex, and come sooner.
         options: dict[str, Any] = {"solver": "ipm", "run_crossover": "off"}
         if math.isfinite(seconds):

@@ -166,8 +166,8 @@ def test_whole_models_stop_before_the_run_does(monkeypatch):
     monkeypatch.setattr(plan, "PLANS", [plan.Row("throughput", 1e9, 1e9, (("assign@highs", 1.0),))])
     instance, end = instance_of("throughput"), time.monotonic() + 60.0
     run(instance, deadline=end)
-    assert ends == [pytest.approx(end - parts.LATE, abs=1e-6)]
-    run(instance, deadline=time.monotonic() + parts.LATE / 2)
+    assert ends == [pytest.approx(end - parts.LATE["highs"], abs=1e-6)]
+    run(instance, deadline=time.monotonic() + parts.LATE["highs"] / 2)
     assert len(ends) == 1  # no time for a model
 
 

@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from problems.bounds.linear import Linear, _dual_value
+from problems.bounds.linear import Linear, _dual_value, at_most
 
 
 def knapsack():
@@ -24,6 +24,18 @@ def test_minimum_with_and_without_integrality():
     assert solution is not None
     assert model.relaxed(cost) == pytest.approx(5.0, rel=1e-5)
     assert model.relaxed(cost) <= 5.0
+
+
+def test_a_relaxation_that_is_stopped_gives_a_bound_all_the_same(monkeypatch):
+    model, cost = knapsack()
+    given = []
+    monkeypatch.setattr(
+        model, "_solver", lambda *more, true=model._solver: given.append(more[-1]) or true(*more)
+    )
+    with at_most(0.0):
+        assert model.relaxed(cost) <= 5.0
+    model.relaxed(cost)
+    assert [options.get("time_limit") for options in given] == [0.01, None]
 
 
 def test_no_solution():
