@@ -23,12 +23,17 @@ _most: ContextVar[float] = ContextVar("most", default=math.inf)
 
 @contextmanager
 def at_most(seconds: float) -> Iterator[None]:
-    """Give every program that is relaxed inside so many seconds; its bound stays valid."""
+    """Give what is relaxed or searched inside so many seconds each; bounds stay valid."""
     token = _most.set(seconds)
     try:
         yield
     finally:
         _most.reset(token)
+
+
+def budget() -> float:
+    """Seconds by :func:`at_most`; inf outside."""
+    return _most.get()
 
 
 class Linear:
@@ -122,7 +127,7 @@ class Linear:
         the multipliers of a solver that was stopped, after `seconds` or :func:`at_most`, do, too.
         Variables without an upper end have a lower end of 0 and a positive cost.
         """
-        seconds = min(seconds, _most.get())
+        seconds = min(seconds, budget())
         # Multipliers near an optimum do as well as those of a vertex, and come sooner.
         options: dict[str, Any] = {"solver": "ipm", "run_crossover": "off"}
         if math.isfinite(seconds):

@@ -24,6 +24,7 @@ from scipy import sparse
 from scipy.sparse.csgraph import maximum_flow
 
 from problems.bounds.allowed import Groups
+from problems.bounds.linear import budget
 from problems.bounds.load_lp import best_multipliers, closed_form, lagrangian
 from problems.bounds.nets import Nets, by_phases
 from problems.bounds.node_bound import RULES
@@ -31,7 +32,7 @@ from problems.bounds.registry import bound, round_down
 from problems.instance import Instance
 
 # Arcs x minimum cuts: about 2 seconds. The groups that cost most alone come first.
-WORK = 12_000_000
+WORK, PACE = 12_000_000, 6_000_000
 FIRST_STEP, LAST_STEP = 0.2, 0.01  # how far above a proved bound the next try is, relative
 INFINITE = 2**29  # capacities are int32, and two of them are added in a residual network
 UNITS = 2**28
@@ -56,7 +57,7 @@ def node_cut(instance: Instance) -> tuple[float, str]:
 
 def least(nets: Nets) -> tuple[float, str]:
     """The bound of some phases' costs, in seconds, and a note."""
-    effort = Effort(WORK)
+    effort = Effort(int(min(WORK, PACE * budget())))
     load = least_loads(nets, effort)
     # Each value that a ban may begin at, largest first; a larger t bans less.
     levels = np.unique(load[np.isfinite(load)])[::-1]

@@ -6,11 +6,13 @@ import time
 import numpy as np
 import pytest
 
+from bench.warm import tiny_like
 from heuristics import catalogue, portfolio
 from heuristics.champion import bounds, parts, plan
 from heuristics.champion.parts import PARTS
 from heuristics.champion.plan import ENDLESS, KINDS, PLANS, TINY
 from heuristics.neighbourhoods import calls, latency, throughput
+from heuristics.orders import runs
 from problems.bounds.theoretical import theoretical
 from problems.checker import check
 from problems.generate.random import random_bundle
@@ -189,3 +191,13 @@ def test_large_instances_begin_with_all_of_greedy(monkeypatch, problem):
     taken.clear()
     run(instance, deadline=end, parts="exact")
     assert "greedy" not in dict(taken)
+
+
+@pytest.mark.parametrize("slots", [None, 1, 2, 3])
+def test_the_warm_up_goes_all_the_way_through_runs(monkeypatch, slots):
+    passes = []
+    true = runs._pass
+    monkeypatch.setattr(runs, "_pass", lambda *given: passes.append(1) or true(*given))
+    given = {} if slots is None else {"slots": slots}
+    run(tiny_like(from_bundle(random_bundle(1, n=30, problem="calls", rules=given))))
+    assert passes
