@@ -27,6 +27,7 @@ LARGEST = (
     4_000  # nodes: the reachability of all pairs takes n * n bytes, a pass about as many steps
 )
 STEP = 1e-3  # relative: how close the largest U is told
+TINY = 10  # nodes of an instance that may be a warm-up
 SHAVING_PASSES = 6  # for one class of one cluster
 
 
@@ -44,6 +45,8 @@ def _refuses(instance: Instance) -> str | None:
 def destructive(instance: Instance, seconds: float) -> tuple[float, str]:
     """The largest U that is refuted, or what is proved on the way, in seconds."""
     end = time.monotonic() + seconds
+    if instance.n <= TINY:  # perhaps there to have it compiled: the clock may be over before
+        propagate(case_of(instance), _most(instance))
     bounds = [headtail] if instance.unlimited.all() else [headtail, head_tail_load]
     low = max(each(instance).value for each in bounds)
     if low <= 0:
