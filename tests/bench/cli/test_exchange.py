@@ -235,7 +235,7 @@ def test_what_does_not_belong_together_is_refused(cli):
         (["mps", "default", "-o", "m.mps"], "give --folder"),
         (["mps", CHAIN, "-o", "m.lp"], "must end in .mps"),
         (["lp", CHAIN, "-o", "m.lp", "--formulation", "assign"], "is for prefix"),
-        (["proto", CHAIN, "-o", "m.pb", "--formulation", "prefix"], "there are intervals"),
+        (["proto", CHAIN, "-o", "m.pb", "--formulation", "prefix"], "there are hops, intervals"),
     ],
 )
 def test_exports_that_cannot_be(cli, arguments, says):
