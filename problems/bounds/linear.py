@@ -143,25 +143,6 @@ class Linear:
             dual,
         )
 
-    def solved(self, cost: np.ndarray) -> tuple[float, np.ndarray] | None:
-        """The linear program as HiGHS solves it: nothing here is proved.
-
-        Returns
-        -------
-        minimum : float
-        dual : float64 array, shape (height,)
-            A multiplier a row, positive for its lower side.
-
-        None if it does not come to an end.
-        """
-        import highspy
-
-        solver = self._solver(cost, False, {}, {})
-        if solver.getModelStatus() != highspy.HighsModelStatus.kOptimal:
-            return None
-        dual = np.array(solver.getSolution().row_dual, float)
-        return float(solver.getInfo().objective_function_value), dual
-
     def _solver(
         self, cost: np.ndarray, integer: bool, upper: dict[int, float], options: dict[str, Any]
     ) -> Any:

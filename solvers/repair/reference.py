@@ -10,6 +10,7 @@ import math
 
 import numpy as np
 
+from problems.cp_sat import keep_sound
 from solvers.repair.problem import Problem
 
 SCALE = 1_000
@@ -79,6 +80,7 @@ def complete(
         whole = np.rint(np.asarray(worth) * SCALE).astype(np.int64)
         model.maximize(sum(x[v][c] * int(whole[v, c]) for v in range(n) for c in range(C)))
     solver = cp_model.CpSolver()
+    keep_sound(solver.parameters)
     solver.parameters.num_workers = 1
     solver.parameters.random_seed = seed
     solver.parameters.randomize_search = first

@@ -122,11 +122,11 @@ def test_latency_on_a_larger_instance_with_like_devices():
 @pytest.mark.parametrize("name", names())
 def test_the_wrong_rules_are_refused(name):
     entry = load(name)
-    taken = dict.fromkeys(("throughput", "latency", "calls"), 0)
+    taken = dict.fromkeys(("throughput", "latency", "calls", "chips"), 0)
     for contiguous in (True, False):
         instance = from_bundle(random_bundle(1, rules={"contiguous": contiguous}))
         taken["throughput"] += entry.refusal(instance) is None
-    for problem in ("latency", "calls"):
+    for problem in ("latency", "calls", "chips"):
         instance = from_bundle(random_bundle(1, problem=problem))
         taken[problem] += entry.refusal(instance) is None
     assert {problem for problem, count in taken.items() if count} == set(entry.problems)

@@ -16,7 +16,7 @@ from problems.resolve import from_bundle
 from solvers import objective
 from solvers.backends import highs
 from solvers.catalogue import load
-from solvers.cpsat import _pipeline, stages
+from solvers.cpsat import _units, stages
 from solvers.formulations import convex
 from solvers.formulations._contract import contract
 from solvers.formulations._positions import windows
@@ -124,7 +124,7 @@ def test_the_published_form_bounds_and_never_claims_a_wrong_optimum(pack):
 
 
 def test_coarse_units_cost_proofs_and_not_honesty(monkeypatch):
-    monkeypatch.setattr(_pipeline, "PRECISION", 0)
+    monkeypatch.setattr(_units, "PRECISION", 0)
     seen = set()
     for seed, instance in instances("throughput", range(100, 160)):
         best = optimum(instance).objective

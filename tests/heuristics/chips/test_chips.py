@@ -17,6 +17,7 @@ from solvers.method import Context
 from solvers.repair.cuts import reach
 from solvers.repair.orders import orders
 from solvers.rng import seeded
+from tests.brute_force import optimum
 
 NAMES = ("greedy", "random", "annealing", "prefix-cuts", "portfolio")
 
@@ -59,8 +60,9 @@ def test_cuts_are_the_best_of_all_cuts_of_the_order(seed):
 def test_the_walk_stays_valid_and_counts_right(seed):
     instance, context = sample(seed), Context(seed=seed)
     units, best = entries.begin(instance, context)
+    assert (best.answer is None) == (optimum(instance).objective is None)
     if best.answer is None:
-        pytest.skip("no valid partition")
+        return
     walker, changed = entries.Walker(units, best, seeded(context.rng)), 0
     p, q, t, w = units.problem, units.nets, walker.partition, walker.walk
     walk.restart(p, q, t, w, place_of(units, best))
