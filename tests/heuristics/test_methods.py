@@ -60,7 +60,7 @@ LEAST = {
     "portfolio": 0.98,
     "random": 0.9,
     "scotch": 0.75,
-    "single": 0.55,  # chips take one device only where that is best
+    "single": 0.6,
     "slicegraph": 0.95,
     "splitting": 0.95,
 }
@@ -145,8 +145,13 @@ def test_answers_are_valid_between_the_optimum_and_single(solved, name):
         feasible[i // COUNT] += 1
         reached[i // COUNT] += values[-1] <= best * (1 + 1e-9)
     print(f"{name}: optimal on {reached} of {feasible}, by kind")
-    least = LEAST.get(name, 0.65)
-    assert all(r >= least * f for r, f in zip(reached, feasible, strict=True)), (reached, feasible)
+    least = [LEAST.get(name, 0.65)] * len(KINDS)
+    if name == "single":  # what it cannot help: on how many samples of chips one chip is best
+        least[KINDS.index({"problem": "chips"})] = 0.55
+    assert all(r >= x * f for r, f, x in zip(reached, feasible, least, strict=True)), (
+        reached,
+        feasible,
+    )
 
 
 @pytest.mark.parametrize("name", NAMES)
