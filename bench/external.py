@@ -175,6 +175,7 @@ def load(locator: str) -> tuple[Method, str]:
             source=program.source,
             options={n: Option(n, default) for n, default in program.options.items()},
             summary=program.summary or "a program",
+            mixtures=True,  # it reads the rules, and says itself what it cannot take
         ),
         named,
     )

@@ -65,6 +65,8 @@ class AnswerFrame(msgspec.Struct, frozen=True):
     send: list[bytes] | None = None
     receive: list[bytes] | None = None
     bad: str = ""
+    others: list[bytes] | None = None
+    rates: bytes | None = None
 
 
 class BoundFrame(msgspec.Struct, frozen=True):
@@ -181,14 +183,18 @@ def encode_answer(answer: object, limit: int) -> AnswerFrame:
             None if answer.slot is None else _integers("slot", answer.slot),
             _lists("send", answer.send),
             _lists("receive", answer.receive),
+            others=None if answer.others is None else [_narrow(each) for each in answer.others],
+            rates=None if answer.rates is None else _floats("rates", answer.rates),
         )
     except _NotAnAnswerError as error:
         return AnswerFrame(bad=str(error))
     except Exception as error:  # whatever conversion of a stranger's object may raise
         what = f"the answer cannot be read: {type(error).__name__}: {error}"
         return AnswerFrame(bad=clean(what, 500))
-    lists = [*(frame.order or []), *(frame.send or []), *(frame.receive or [])]
-    size = len(frame.device) + sum(map(len, [*lists, frame.start or b"", frame.slot or b""]))
+    several = (frame.order, frame.send, frame.receive, frame.others)
+    lists = [each for part in several for each in part or []]
+    single = (frame.device, frame.start, frame.slot, frame.rates)
+    size = sum(len(each or b"") for each in [*lists, *single])
     if size + 1024 + 16 * len(lists) > limit:
         return AnswerFrame(bad=f"an answer of {size} bytes is too large for the instance")
     return frame
@@ -200,7 +206,7 @@ def decode_answer(frame: AnswerFrame) -> Answer:
     Raises
     ------
     ValueError
-        If the bytes are no whole numbers of elements.
+        If the bytes are no whole numbers of elements, or of no known width.
     """
     return Answer(
         np.frombuffer(frame.device, "<i8"),
@@ -209,11 +215,28 @@ def decode_answer(frame: AnswerFrame) -> Answer:
         None if frame.slot is None else np.frombuffer(frame.slot, "<i8"),
         _arrays(frame.send),
         _arrays(frame.receive),
+        None if frame.others is None else tuple(map(_wide, frame.others)),
+        None if frame.rates is None else np.frombuffer(frame.rates, "<f8"),
     )
 
 
 def _arrays(lists: list[bytes] | None) -> tuple[np.ndarray, ...] | None:
     return None if lists is None else tuple(np.frombuffer(each, "<i8") for each in lists)
+
+
+def _narrow(values: object) -> bytes:
+    """One byte a node where that does, since mixtures have many mappings; the width goes first."""
+    whole = _integers("others", values)
+    array = np.frombuffer(whole, "<i8")
+    if ((array >= 0) & (array < 256)).all():
+        return b"\x01" + array.astype("<u1").tobytes()
+    return b"\x08" + whole
+
+
+def _wide(data: bytes) -> np.ndarray:
+    if data[:1] not in (b"\x01", b"\x08"):
+        raise ValueError("a mapping in `others` has no known width")
+    return np.frombuffer(data[1:], "<u1" if data[:1] == b"\x01" else "<i8").astype(np.int64)
 
 
 class _NotAnAnswerError(ValueError):

@@ -11,10 +11,10 @@ import numpy as np
 
 from bench import frames
 from problems import answer as answers
-from problems import calls, chips, latency, throughput
+from problems import calls, chips, latency, mixture
 from problems.answer import Answer, AnswerFile
 from problems.checker import check
-from problems.checker.shape import CARRIED
+from problems.checker.shape import carried_by, mixture_violations
 from problems.files import FileError
 from problems.instance import Instance
 
@@ -88,9 +88,9 @@ def objective(instance: Instance, answer: Answer | str) -> float | None:
     # The compiled evaluators trust their indices.
     if ((answer.device < 0) | (answer.device >= instance.K)).any():
         return None
-    parts = ("order", "start", "slot", "send", "receive")
+    parts = ("order", "start", "slot", "send", "receive", "others", "rates")
     given = [name for name in parts if getattr(answer, name) is not None]
-    if not set(given) <= set(CARRIED[instance.problem]):
+    if not set(given) <= set(carried_by(instance)) or mixture_violations(instance, answer):
         return None
     if answer.start is not None:
         return check(instance, answer).objective  # claimed times: only the checker judges those
@@ -106,9 +106,9 @@ def objective(instance: Instance, answer: Answer | str) -> float | None:
         if not chips.is_valid(instance, answer.device):
             return None
         return finite(chips.period(instance, answer.device))
-    if not throughput.is_valid(instance, answer.device):
+    if not mixture.is_valid(instance, answer):
         return None
-    return finite(throughput.period(instance, answer.device))
+    return finite(mixture.period(instance, answer))
 
 
 def _completed(instance: Instance, answer: Answer) -> bool:

@@ -30,6 +30,8 @@ class Line(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     slot: list[int] | None = None
     send: list[list[int]] | None = None
     receive: list[list[int]] | None = None
+    others: list[list[int]] | None = None
+    rates: list[float] | None = None
     bound: float | None = None
     claim: Claim | None = None
     objective: float | None = None
@@ -108,7 +110,9 @@ class Relay:
         if said.device is not None and said.placement is not None:
             raise ValueError("`device` and `placement` are the same thing")
         device = said.placement if said.device is None else said.device
-        parts = (said.order, said.start, said.slot, said.send, said.receive)
+        parts = (
+            said.order, said.start, said.slot, said.send, said.receive, said.others, said.rates,
+        )  # fmt: skip
         if device is None:
             if any(part is not None for part in parts):
                 raise ValueError("an answer needs `device`")

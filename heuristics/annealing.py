@@ -44,6 +44,7 @@ def clash(options: Mapping[str, Any]) -> str | None:
 
 @method(
     problems=["throughput", "latency", "calls", "chips"], source="this suite", warm=True,
+    mixtures=True,
     clash=clash,
 )  # fmt: skip
 def annealing(

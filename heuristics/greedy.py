@@ -23,7 +23,12 @@ from solvers.start_calls import mappings
 PAIRS = 200_000_000
 
 
-@method(problems=["throughput", "latency", "calls", "chips"], source="this suite", warm=True)
+@method(
+    problems=["throughput", "latency", "calls", "chips"],
+    source="this suite",
+    warm=True,
+    mixtures=True,
+)
 def greedy(instance: Instance, context: Context) -> Answer | None:
     """Topological first-fit by load, earliest finish (latency), fill (calls) or cuts (chips).
 

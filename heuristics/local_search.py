@@ -37,6 +37,7 @@ PATIENCE = 0.004
     problems=["throughput", "latency", "calls"],
     source="Tarnawski et al. 2020 (arXiv 2006.16423)",
     warm=True,
+    mixtures=True,
 )
 def local_search(
     instance: Instance,

@@ -25,7 +25,8 @@ from solvers.method import Context, Range, method
 RESTARTS = 1_000
 
 
-@method(problems=["throughput", "latency", "calls", "chips"], source="this suite", warm=True)
+@method(problems=["throughput", "latency", "calls", "chips"], source="this suite", warm=True,
+        mixtures=True)  # fmt: skip
 def random(
     instance: Instance, context: Context, *, restarts: Annotated[int, Range(0, 10**9)] = 0
 ) -> Answer | None:

@@ -11,7 +11,12 @@ from problems.instance import Instance
 from solvers.method import Context, method
 
 
-@method(problems=["throughput", "latency", "calls", "chips"], source="this suite", warm=True)
+@method(
+    problems=["throughput", "latency", "calls", "chips"],
+    source="this suite",
+    warm=True,
+    mixtures=True,
+)
 def single(instance: Instance, context: Context) -> Answer | None:
     """The best single device, or a first fit where no device takes the whole graph.
 

@@ -33,6 +33,11 @@ class Answer:
         `latency` with ``contention: ports`` only: the transfers that leave and reach a device in
         the order in which its port serves them. A transfer is ``producer * K + destination``.
         None: first come, first served (see :mod:`problems.latency`).
+    others : tuple of int64 arrays of shape (n,), or None
+        `throughput` with ``replicate: mixture`` only: the mappings besides `device`.
+    rates : float64 array, shape (1 + mappings in `others`,), or None
+        The samples a second that go by `device` and by each of `others`. None: all go by
+        `device`, as many as it takes.
     """
 
     device: np.ndarray
@@ -41,6 +46,8 @@ class Answer:
     slot: np.ndarray | None = None
     send: tuple[np.ndarray, ...] | None = None
     receive: tuple[np.ndarray, ...] | None = None
+    others: tuple[np.ndarray, ...] | None = None
+    rates: np.ndarray | None = None
 
     @staticmethod
     def of(
@@ -50,6 +57,8 @@ class Answer:
         slot: Sequence[int] | np.ndarray | None = None,
         send: Sequence[Sequence[int] | np.ndarray] | None = None,
         receive: Sequence[Sequence[int] | np.ndarray] | None = None,
+        others: Sequence[Sequence[int] | np.ndarray] | None = None,
+        rates: Sequence[float] | np.ndarray | None = None,
     ) -> Answer:
         """Build an answer from any sequences (copied)."""
         return Answer(
@@ -59,6 +68,8 @@ class Answer:
             None if slot is None else np.array(slot, np.int64),
             _sequences(send),
             _sequences(receive),
+            _sequences(others),
+            None if rates is None else np.array(rates, float),
         )
 
 
@@ -79,6 +90,8 @@ class AnswerFile(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_d
     slot: list[int] | None = None
     send: list[list[int]] | None = None
     receive: list[list[int]] | None = None
+    others: list[list[int]] | None = None
+    rates: list[float] | None = None
 
 
 def to_file(answer: Answer, instance_digest: str) -> AnswerFile:
@@ -94,10 +107,10 @@ def to_file(answer: Answer, instance_digest: str) -> AnswerFile:
         "instance": instance_digest,
         "device": _plain(answer.device),
     }
-    for name in ("order", "send", "receive"):
+    for name in ("order", "send", "receive", "others"):
         each = getattr(answer, name)
         plain[name] = None if each is None else [_plain(one) for one in each]
-    for name in ("start", "slot"):
+    for name in ("start", "slot", "rates"):
         values = getattr(answer, name)
         plain[name] = None if values is None else _plain(values)
     try:
@@ -121,7 +134,10 @@ def from_file(file: AnswerFile) -> Answer:
         If a number does not fit 64 bits.
     """
     try:
-        return Answer.of(file.device, file.order, file.start, file.slot, file.send, file.receive)
+        return Answer.of(
+            file.device, file.order, file.start, file.slot, file.send, file.receive, file.others,
+            file.rates,
+        )  # fmt: skip
     except OverflowError as error:
         raise FileError(f"answer: {error}") from None
 

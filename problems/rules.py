@@ -26,6 +26,9 @@ class ThroughputRules(msgspec.Struct, frozen=True, forbid_unknown_fields=True, o
         Objective max_k FW(k) + max_k BW(k) instead of max_k (FW(k) + BW(k)).
     colocate_tied : bool
         Nodes that share a weight sit on one device.
+    replicate : {'none', 'mixture'}
+        `mixture`: an answer may split the samples over several mappings, each with a rate; see
+        :mod:`problems.mixture`. Not together with `split_phases`.
     """
 
     contiguous: bool = False
@@ -33,6 +36,7 @@ class ThroughputRules(msgspec.Struct, frozen=True, forbid_unknown_fields=True, o
     memory: Memory = "total"
     split_phases: bool = False
     colocate_tied: bool = False
+    replicate: Literal["none", "mixture"] = "none"
 
 
 class LatencyRules(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
@@ -121,7 +125,7 @@ def parse(problem: str, rules: dict[str, Any], where: str = "instance") -> Rules
             " - at `$.instance.problem`"
         )
     try:
-        return msgspec.convert(rules, RULES[problem])
+        parsed: Rules = msgspec.convert(rules, RULES[problem])
     except msgspec.ValidationError as error:
         what, _, path = str(error).partition(" - at `$")
         hints = get_type_hints(RULES[problem])
@@ -133,6 +137,17 @@ def parse(problem: str, rules: dict[str, Any], where: str = "instance") -> Rules
             f"{where}: {what}; {problem} has the rules {valid}"
             f" - at `$.instance.rules{path.rstrip('`')}`"
         ) from None
+    if is_mixture(parsed) and getattr(parsed, "split_phases", False):
+        raise FileError(
+            f"{where}: `replicate: mixture` has no meaning with `split_phases`: leave one of them"
+            " out - at `$.instance.rules.replicate`"
+        )
+    return parsed
+
+
+def is_mixture(rules: Rules) -> bool:
+    """Whether an answer may be several mappings with rates."""
+    return isinstance(rules, ThroughputRules) and rules.replicate == "mixture"
 
 
 def label(rules: Rules) -> str:

@@ -25,7 +25,7 @@ import numpy as np
 
 from problems.answer import Answer
 from problems.instance import Instance
-from problems.rules import RULES
+from problems.rules import RULES, is_mixture
 
 Claim = Literal["optimal", "feasible", "infeasible", "bound"]
 OptionValue = bool | int | float | str
@@ -186,6 +186,9 @@ class Method:
         Instance -> why it cannot be taken, or None.
     clash : callable
         All options by name -> why they do not go together, or None.
+    mixtures : bool
+        Takes `throughput` instances with ``replicate: mixture``: answers with several mappings, or
+        with one, and then claims and bounds nothing that more of them could refute.
     """
 
     name: str
@@ -199,11 +202,14 @@ class Method:
     refuses: Callable[[Instance], str | None] = lambda instance: None
     summary: str = ""
     clash: Callable[[Mapping[str, typing.Any]], str | None] = lambda options: None
+    mixtures: bool = False
 
     def refusal(self, instance: Instance) -> str | None:
         """Why this method cannot take the instance; None where it can."""
         if instance.problem not in self.problems:
             return f"{self.name} is for {', '.join(self.problems)}, not {instance.problem}"
+        if is_mixture(instance.rules) and not self.mixtures:
+            return f"{self.name} does not know `replicate: mixture`"
         return self.refuses(instance)
 
 
@@ -237,6 +243,7 @@ def method(
     needs: Sequence[str] = (),
     refuses: Callable[[Instance], str | None] = lambda instance: None,
     clash: Callable[[Mapping[str, typing.Any]], str | None] = lambda options: None,
+    mixtures: bool = False,
 ) -> Callable[[Run], Run]:
     """Register the decorated function; its keyword-only arguments become options.
 
@@ -250,6 +257,9 @@ def method(
     clash : callable, optional
         All options by name -> why these values do not go together, or None: a wrong use is said
         before anything runs.
+
+    mixtures : bool, optional
+        Takes ``replicate: mixture``, too (:class:`Method`).
 
     Raises
     ------
@@ -271,6 +281,7 @@ def method(
                 needs=tuple(needs),
                 refuses=refuses,
                 clash=clash,
+                mixtures=mixtures,
                 summary=(inspect.getdoc(run) or "").split("\n")[0],
             )
         )

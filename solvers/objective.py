@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Callable
 
-from problems import calls, chips, latency, throughput
+from problems import calls, chips, latency, mixture
 from problems.answer import Answer
 from problems.instance import Instance
 from solvers import start, start_calls, start_chips
@@ -17,9 +17,9 @@ SHARE = 0.5
 
 
 def _throughput(instance: Instance, answer: Answer) -> float | None:
-    if not throughput.is_valid(instance, answer.device):
+    if not mixture.is_valid(instance, answer):
         return None
-    return throughput.period(instance, answer.device)
+    return mixture.period(instance, answer)
 
 
 def _latency(instance: Instance, answer: Answer) -> float | None:

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from problems import calls, chips, latency, throughput
+from problems import calls, chips, latency, mixture
 from problems.answer import Answer
 from problems.instance import Instance
 from problems.rules import CallsRules, ChipsRules, ThroughputRules
@@ -19,8 +19,8 @@ MARGIN = 0.01
 def objective(instance: Instance, answer: Answer) -> float:
     """Seconds; inf where the answer breaks a rule."""
     if isinstance(instance.rules, ThroughputRules):
-        valid = throughput.is_valid(instance, answer.device)
-        return throughput.period(instance, answer.device) if valid else math.inf
+        valid = mixture.is_valid(instance, answer)
+        return mixture.period(instance, answer) if valid else math.inf
     if isinstance(instance.rules, CallsRules):
         valid = calls.is_valid(instance, answer)
         return calls.makespan(instance, answer) if valid else math.inf

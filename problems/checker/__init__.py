@@ -11,10 +11,10 @@ import math
 from dataclasses import dataclass
 
 from problems.answer import Answer
-from problems.checker import calls, chips, latency, mapping, throughput
+from problems.checker import calls, chips, latency, mapping, mixture, throughput
 from problems.checker.shape import shape_violations
 from problems.instance import Instance
-from problems.rules import CallsRules, ChipsRules, LatencyRules, ThroughputRules
+from problems.rules import CallsRules, ChipsRules, LatencyRules, ThroughputRules, is_mixture
 
 
 @dataclass(frozen=True)
@@ -45,19 +45,21 @@ def check(instance: Instance, answer: Answer) -> Verdict:
     -------
     Verdict
         The objective in seconds, or the rules that are broken: ``shape``, ``device``, ``support``,
-        ``colocate``, ``memory``, ``contiguous`` (throughput), ``order``, ``start`` (latency),
-        ``slot`` (calls), ``dataflow``, ``skipped``, ``triangle`` (chips).
+        ``colocate``, ``memory``, ``contiguous`` (throughput), ``rates`` (mixtures), ``order``,
+        ``start`` (latency), ``slot`` (calls), ``dataflow``, ``skipped``, ``triangle`` (chips).
     """
     shape = shape_violations(instance, answer)
     if shape:
         return Verdict(None, tuple(shape))
+    rules = instance.rules
+    if isinstance(rules, ThroughputRules) and is_mixture(rules):
+        return _verdict(*mixture.judge(instance, rules, answer))
     device = [int(k) for k in answer.device]
     violations = [
         *mapping.support_violations(instance, device),
         *mapping.colocate_violations(instance, device),
         *mapping.memory_violations(instance, device),
     ]
-    rules = instance.rules
     if isinstance(rules, ThroughputRules):
         violations, value = throughput.judge(instance, rules, device, violations)
     elif isinstance(rules, CallsRules):
@@ -67,6 +69,10 @@ def check(instance: Instance, answer: Answer) -> Verdict:
     else:
         assert isinstance(rules, LatencyRules)
         violations, value = latency.judge(instance, answer, device, violations)
+    return _verdict(violations, value)
+
+
+def _verdict(violations: list[tuple[str, str]], value: float) -> Verdict:
     if violations:
         return Verdict(None, tuple(violations))
     if not math.isfinite(value):

@@ -9,7 +9,10 @@ import numpy as np
 
 from problems.answer import Answer
 from problems.instance import Instance
+from problems.rules import is_mixture
 
+# Mappings and rates of a mixture.
+MIXED = ("others", "rates")
 # What an answer may carry besides the devices, by problem.
 CARRIED: dict[str, tuple[str, ...]] = {
     "throughput": (),
@@ -19,18 +22,22 @@ CARRIED: dict[str, tuple[str, ...]] = {
 }
 
 
+def carried_by(instance: Instance) -> tuple[str, ...]:
+    """What an answer of an instance may carry besides the devices."""
+    return MIXED if is_mixture(instance.rules) else CARRIED[instance.problem]
+
+
 def shape_violations(instance: Instance, answer: Answer) -> list[tuple[str, str]]:
     """What makes an answer none: missing, of the wrong shape or type, out of range."""
     broken = array_violations("device", answer.device, instance.n, "iu")
     if broken:
         return broken
-    for v, k in enumerate(answer.device.tolist()):
-        if not 0 <= k < instance.K:
-            name = instance.names[v]
-            return [("device", f"node {v} ({name!r}) is on device {k}, not 0..{instance.K - 1}")]
-    carried = CARRIED[instance.problem]
+    if broken := device_violations(instance, answer.device):
+        return broken
+    carried = carried_by(instance)
     lists = {"order": answer.order, "send": answer.send, "receive": answer.receive}
     given = {**lists, "start": answer.start, "slot": answer.slot}
+    given |= {"others": answer.others, "rates": answer.rates}
     for name, value in given.items():
         if value is not None and name not in carried:
             may = " and ".join(f"`{each}`" for each in carried) or "nothing"
@@ -38,6 +45,8 @@ def shape_violations(instance: Instance, answer: Answer) -> list[tuple[str, str]
                 f"a {instance.problem} answer has no `{name}` (besides `device` it may have {may})"
             )
             return [("shape", what)]
+    if broken := mixture_violations(instance, answer):
+        return broken
     for name, sequences in lists.items():
         if sequences is None:
             continue
@@ -56,6 +65,37 @@ def shape_violations(instance: Instance, answer: Answer) -> list[tuple[str, str]
         for v, t in enumerate(answer.start.tolist()):
             if not math.isfinite(t):
                 return [("start", f"node {v} ({instance.names[v]!r}) starts at {t}")]
+    return []
+
+
+def device_violations(instance: Instance, device: np.ndarray) -> list[tuple[str, str]]:
+    """Nodes on devices that are not there."""
+    for v, k in enumerate(device.tolist()):
+        if not 0 <= k < instance.K:
+            name = instance.names[v]
+            return [("device", f"node {v} ({name!r}) is on device {k}, not 0..{instance.K - 1}")]
+    return []
+
+
+def mixture_violations(instance: Instance, answer: Answer) -> list[tuple[str, str]]:
+    """Further mappings that are none, and rates that do not go with the mappings."""
+    others = () if answer.others is None else answer.others
+    for i, each in enumerate(others):
+        if broken := array_violations(f"others[{i}]", each, instance.n, "iu"):
+            return broken
+        if broken := device_violations(instance, each):
+            return [(rule, f"others[{i}]: {what}") for rule, what in broken]
+    if answer.rates is None:
+        if others:
+            return [("rates", "`others` without `rates`")]
+        return []
+    if broken := array_violations("rates", answer.rates, 1 + len(others), "iuf"):
+        return broken
+    for i, rate in enumerate(answer.rates.tolist()):
+        if not (math.isfinite(rate) and rate >= 0):
+            return [("rates", f"rate {i} is {rate}, not a finite number of at least 0")]
+    if not float(answer.rates.sum()) > 0:
+        return [("rates", "all rates are 0")]
     return []
 
 

@@ -44,41 +44,53 @@ def contiguous_violations(instance: Instance, device: list[int]) -> list[tuple[s
 
 def period(instance: Instance, rules: ThroughputRules, device: list[int]) -> float:
     """Seconds a sample: the largest load, or the sum of the two phases' largest ones."""
+    total = 0.0
+    for phases in ([0], [1]) if rules.split_phases else ([0, 1],):
+        total += max(max(each) for each in engines(instance, rules, device, phases))
+    return total
+
+
+def engines(
+    instance: Instance, rules: ThroughputRules, device: list[int], phases: list[int]
+) -> list[list[float]]:
+    """Seconds a sample of each engine of each device; its load is the largest of them.
+
+    One engine without overlap, computing and the port where they overlap by half, computing and
+    each way of the port where they do in full.
+    """
     consumers: list[set[int]] = [set() for _ in range(instance.n)]
     for u, v in instance.edges.tolist():
         consumers[u].add(device[v])
-    total = 0.0
-    for phases in ([0], [1]) if rules.split_phases else ([0, 1],):
-        computed: list[list[float]] = [[] for _ in range(instance.K)]
-        received: list[list[float]] = [[] for _ in range(instance.K)]
-        sent: list[list[float]] = [[] for _ in range(instance.K)]
-        for u in range(instance.n):
-            if instance.phase[u] not in phases:
-                continue
-            k = device[u]
-            computed[k].append(instance.time[u, k])
-            away = sorted(consumers[u] - {k})
-            if instance.staged:
-                if away:
-                    sent[k].append(instance.link_time[instance.port[k], u])
-                for to in away:
-                    received[to].append(instance.link_time[instance.port[to], u])
-            else:
-                for to in away:
-                    seconds = instance.link_time[instance.wire[k, to], u]
-                    sent[k].append(seconds)
-                    received[to].append(seconds)
-        worst = 0.0
-        for k in range(instance.K):
-            compute = math.fsum(computed[k])
-            into, out = math.fsum(received[k]), math.fsum(sent[k])
-            if instance.host[k]:  # a host pays no transfers
-                into = out = 0.0
-            load = {
-                "none": compute + into + out,
-                "half": max(compute, into + out),
-                "full": max(compute, into, out),
+    computed: list[list[float]] = [[] for _ in range(instance.K)]
+    received: list[list[float]] = [[] for _ in range(instance.K)]
+    sent: list[list[float]] = [[] for _ in range(instance.K)]
+    for u in range(instance.n):
+        if instance.phase[u] not in phases:
+            continue
+        k = device[u]
+        computed[k].append(instance.time[u, k])
+        away = sorted(consumers[u] - {k})
+        if instance.staged:
+            if away:
+                sent[k].append(instance.link_time[instance.port[k], u])
+            for to in away:
+                received[to].append(instance.link_time[instance.port[to], u])
+        else:
+            for to in away:
+                seconds = instance.link_time[instance.wire[k, to], u]
+                sent[k].append(seconds)
+                received[to].append(seconds)
+    result: list[list[float]] = []
+    for k in range(instance.K):
+        compute = math.fsum(computed[k])
+        into, out = math.fsum(received[k]), math.fsum(sent[k])
+        if instance.host[k]:  # a host pays no transfers
+            into = out = 0.0
+        result.append(
+            {
+                "none": [compute + into + out],
+                "half": [compute, into + out],
+                "full": [compute, into, out],
             }[rules.overlap]
-            worst = max(worst, load)
-        total += worst
-    return total
+        )
+    return result
