@@ -240,6 +240,10 @@ class Store:
         path = self.root / "environments" / f"{name}.json"
         return decode(path.read_bytes(), dict[str, Any], str(path))
 
+    def environment_paths(self) -> list[Path]:
+        """Where descriptions of environments are, by digest."""
+        return sorted(self.root.glob("environments/*.json"))
+
     def _record_path(self, key: str) -> Path:
         return self.root / "records" / key[:2] / f"{key}.json"
 

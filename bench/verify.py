@@ -30,11 +30,9 @@ def fault(record: Record, store: Store, instance: Instance | None) -> str | None
     instance : Instance or None
         The instance of the record; without it the objective is not computed anew.
     """
-    if record.key != _key(record):
-        return "its key does not follow from its fields: it was edited"
-    shown = [name for name in record.options if f"{name}=" in record.entry]
-    if record.entry != label_of(record.method, record.options, shown):
-        return f"its entry {record.entry!r} does not follow from its method and options"
+    edited = inconsistent(record)
+    if edited is not None:
+        return edited
     if instance is not None and (instance.digest, instance.problem) != (
         record.digest,
         record.problem,
@@ -62,6 +60,16 @@ def fault(record: Record, store: Store, instance: Instance | None) -> str | None
         return f"its answer is invalid ({rule}): {what}"
     if not math.isclose(verdict.objective, z, rel_tol=OBJECTIVE_TOLERANCE):
         return f"its objective is {z!r}, its answer has {verdict.objective!r}"
+    return None
+
+
+def inconsistent(record: Record) -> str | None:
+    """Why the fields of a record do not belong together; None where they do."""
+    if record.key != _key(record):
+        return "its key does not follow from its fields: it was edited"
+    shown = [name for name in record.options if f"{name}=" in record.entry]
+    if record.entry != label_of(record.method, record.options, shown):
+        return f"its entry {record.entry!r} does not follow from its method and options"
     return None
 
 

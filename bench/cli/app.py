@@ -23,6 +23,7 @@ from bench.cli.options import (
     Records,
     Sides,
     StoreFolder,
+    Submissions,
     WarmTime,
 )
 
@@ -185,6 +186,7 @@ def leaderboard(
     instances: Instances = None,
     store: StoreFolder = RUNS,
     records: Records = None,
+    submissions: Submissions = None,
     output: Annotated[
         Optional[Path],  # noqa: UP045
         typer.Option(
@@ -192,7 +194,7 @@ def leaderboard(
             "--output",
             metavar="DIR",
             help="Where the pages go; default: page in the store, results/leaderboard for"
-            " --records.",
+            " --records and --submissions.",
         ),
     ] = None,
     publish: Annotated[
@@ -215,7 +217,13 @@ def leaderboard(
     from bench.cli import ranking
 
     if output is None:  # what is published is only written over by what is published
-        output = store / "page" if records is None else Path("results/leaderboard")
+        ours = records is not None or submissions is not None
+        output = Path("results/leaderboard") if ours else store / "page"
+    if submissions is not None:
+        from bench.cli import ranking_submissions
+
+        given = {"--records": records, "--publish": publish}
+        return ranking_submissions.run(instances or [], submissions, output, given, quiet, json)
     return ranking.run(instances or [], store, records, output, publish, quiet, json)
 
 
@@ -312,6 +320,32 @@ def export(context: typer.Context) -> int:
     return (
         exporting.app(args=context.args, prog_name="placebench export", standalone_mode=False) or 0
     )
+
+
+@app.command(
+    context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
+    add_help_option=False,
+)
+def submit(context: typer.Context) -> int:
+    """Write a submission to the leaderboard from records; or withdraw one."""
+    from bench.cli import submitting
+
+    return (
+        submitting.app(args=context.args, prog_name="placebench submit", standalone_mode=False) or 0
+    )
+
+
+@app.command("submit-check")
+def submit_check(
+    folders: Annotated[
+        list[str], typer.Argument(help="Folders, names in results/submissions, or all.")
+    ],
+    json: Json = False,
+) -> int:
+    """Make every check of submissions; exit code 1 when one fails."""
+    from bench.cli import submitting
+
+    return submitting.check(folders, json)
 
 
 @app.command()

@@ -26,6 +26,15 @@ Records = Annotated[
     Optional[Path],  # noqa: UP045
     typer.Option("--records", metavar="FILE", help="A published .jsonl file instead of a store."),
 ]
+Submissions = Annotated[
+    Optional[Path],  # noqa: UP045
+    typer.Option(
+        "--submissions",
+        metavar="DIR",
+        help="Rank checked submissions instead, a table for each track and one for the open"
+        " division: results/submissions.",
+    ),
+]
 Entries = Annotated[
     Optional[list[str]],  # noqa: UP045
     typer.Option(

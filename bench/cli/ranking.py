@@ -47,13 +47,7 @@ def run(
         output.warn(f"placebench: {source.name}: no record is left to rank")
         return FAILED
     board = gather.board(source, known)
-    forms = {
-        "index.html": page.render(board),
-        "leaderboard.md": text.markdown(board),
-        "leaderboard.csv": text.comma_separated(board),
-    }
-    for name, content in forms.items():
-        write_atomically(folder / name, content.encode())
+    write(board, folder)
     published = None if publish is None else gather.publish(source, publish, bks.RESULTS)
     code = FAILED if board.contradictions or source.faults else DONE
     if json:
@@ -65,6 +59,17 @@ def run(
         print(f"published: {published}")
     print(f"page: {folder / 'index.html'}  (also leaderboard.md, leaderboard.csv)")
     return code
+
+
+def write(board: Board, folder: Path) -> None:
+    """Write a board in all its forms."""
+    forms = {
+        "index.html": page.render(board),
+        "leaderboard.md": text.markdown(board),
+        "leaderboard.csv": text.comma_separated(board),
+    }
+    for name, content in forms.items():
+        write_atomically(folder / name, content.encode())
 
 
 def standings(board: Board) -> list[dict[str, object]]:

@@ -39,6 +39,13 @@ class Conditions:
         return f"{time}, {threads}{memory}"
 
 
+class Unlike(Conditions):
+    """Runs under conditions of their own, ranked together by their answers alone."""
+
+    def __str__(self) -> str:
+        return "each under limits of its own"
+
+
 @dataclass(frozen=True)
 class Standing:
     """One entry in one section.
@@ -148,6 +155,7 @@ def build(
     known: Mapping[str, Headline],
     sizes: Mapping[str, tuple[int, int]],
     environments: Sequence[Mapping[str, Any]] = (),
+    unlike: bool = False,
 ) -> Board:
     """Rank entries on checked records only.
 
@@ -159,6 +167,8 @@ def build(
         By digest of the instance; every digest of `records`.
     sizes : mapping of str to (int, int)
         Digest -> nodes, devices, as far as known.
+    unlike : bool
+        Show all of them, whatever their conditions.
 
     Raises
     ------
@@ -169,7 +179,11 @@ def build(
         raise ValueError("there are no records to rank")
     counts = Counter(map(Conditions.of, records))
     conditions = max(counts, key=lambda c: (counts[c], c))
-    chosen = [record for record in records if Conditions.of(record) == conditions]
+    if unlike:
+        conditions = Unlike(**vars(conditions))
+        counts, chosen = Counter(), list(records)
+    else:
+        chosen = [record for record in records if Conditions.of(record) == conditions]
     runs = results.frame(chosen, known)
     table = results.per_instance(runs)
     accused = set(bks.conflicts(records, known))

@@ -195,18 +195,19 @@ def publish(source: Source, name: str, root: Path) -> Path:
     for environment in _environment_files(source):
         target.put_environment(environment)
     path = root / "records" / f"{name}.jsonl"
-    ordered = sorted((_brief(each) for each in source.records), key=lambda record: record.key)
+    ordered = sorted((brief(each) for each in source.records), key=lambda record: record.key)
     write_atomically(path, b"".join(encode(record) + b"\n" for record in ordered))
     return path
 
 
-def _brief(record: Record) -> Record:
+def brief(record: Record) -> Record:
+    """A record as it is published: without the log of a run that ended well."""
     ended_well = record.check == "ok" and record.termination in ("completed", "time-limit")
     return msgspec.structs.replace(record, log="") if ended_well else record
 
 
-def board(source: Source, known: Known) -> Board:
-    """Rank the records of a source.
+def board(source: Source, known: Known, unlike: bool = False) -> Board:
+    """Rank the records of a source; `unlike` as in :func:`bench.leaderboard.board.build`.
 
     A bound that a checked answer refutes is left out and named: the answer is the evidence.
     """
@@ -218,14 +219,14 @@ def board(source: Source, known: Known) -> Board:
         for claim in head.refuted
         if claim.own and head.objective is not None
     ]
-    ranked = build(source.records, headlines, known.sizes, environments(source))
+    ranked = build(source.records, headlines, known.sizes, environments(source), unlike)
     return replace(ranked, contradictions=contradictions, remarks=source.remarks)
 
 
 def _environments_on_file(store: Store) -> tuple[dict[str, dict[str, Any]], list[str]]:
     """All environments in a store by digest, and what is wrong with the files that are none."""
     found, faults = {}, []
-    for path in sorted(store.root.glob("environments/*.json")):
+    for path in store.environment_paths():
         try:
             read(path, _Told)
             found[path.stem] = read(path, dict[str, Any])

@@ -1,0 +1,1 @@
+"""Submissions: how results of anybody join the leaderboard; ``results/submissions`` has them."""
