@@ -97,7 +97,8 @@ def tables(shared: Shared) -> tuple[list[Ranked], list[str]]:
     order = [track.name for track in TRACKS] + [OPEN]
     found = []
     for name in sorted(groups, key=order.index):
-        records, remarks = [], list(retired.get(name, []))
+        records: list[Record] = []
+        remarks = list(retired.get(name, []))
         for folder in groups[name]:
             records += records_of(folder, shared)
             remarks += _remarks(folder)
