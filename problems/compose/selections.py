@@ -9,6 +9,7 @@ SMOKE = (
     "gnmt:block/quad-eth1g/latency",
     "clip:block/duo-eth1g/latency[contention=ports]",
     "inceptionv3:block/edge-duo/calls[slots=3]",
+    "alexnet:operator/mcm-4/chips",
 )
 """Small enough that every method ends at once; whether it tells methods apart does not matter."""
 

@@ -12,7 +12,7 @@ import numpy as np
 from solvers.repair import partition, search, state
 from solvers.repair.cuts import any_valid
 from solvers.repair.problem import Problem
-from solvers.repair.valid import is_valid
+from solvers.repair.valid import is_valid, steps
 
 Rule = Literal["exact", "difference"]
 LADDER: dict[Rule, tuple[float, ...]] = {
@@ -29,6 +29,10 @@ LEAST_FAILS = 100
 SEARCHED = 2_000
 """Nodes times chips up to which all attempts are made where memory is short; beyond, only the last
 one, for they fail nearly always."""
+RETRY = 16
+"""Calls of a mode of which one makes all attempts; the others begin with the one that the last
+call came to. So every partition stays within reach, and what hardly ever succeeds is hardly paid
+for. A graph whose first attempts succeed never leaves any out."""
 SWEEPS = 4
 """Sweeps over all nodes that pull cuts towards what is asked for."""
 
@@ -73,6 +77,8 @@ class Repair:
     none : bool
         Whether it has been proved that there is no valid partition (with `difference`: none of
         that kind).
+    made : int
+        Attempts that the last call made.
     """
 
     def __init__(
@@ -85,11 +91,11 @@ class Repair:
         if rule not in LADDER:
             raise ValueError(f"rule={rule!r} is not one of {', '.join(LADDER)}")
         n, C = len(problem.bytes), problem.chips
-        self.problem, self.rule, self.none = problem, rule, False
+        self.problem, self.rule, self.none, self.made = problem, rule, False, 0
         self._allowed = np.ones((n, C), bool) if allowed is None else np.asarray(allowed, bool)
         if self._allowed.shape != (n, C):
             raise ValueError(f"allowed: shape {self._allowed.shape}, not {(n, C)}")
-        self._bits = np.int64(1) << np.arange(C)
+        self._whole = state.domains(self._allowed, np.ones((n, C)))
         self._state = state.empty(problem)
         self._known = None if known is None else np.ascontiguousarray(known, np.int64)
         if self._known is not None and not is_valid(problem, self._known):
@@ -97,6 +103,9 @@ class Repair:
         self._partition = partition.empty(problem)
         small = n * C <= SEARCHED or not problem.limited
         self._ladder = LADDER[rule] if small else LADDER[rule][-1:]
+        self._even = np.zeros((n, C))
+        # Attempts that lately came to nothing, and calls since all were made; SAMPLE and FIX.
+        self._skip, self._calls = [0, 0], [0, 0]
 
     @cached_property
     def fallback(self) -> np.ndarray | None:
@@ -134,9 +143,9 @@ class Repair:
         """
         n, C = self._allowed.shape
         likely = np.ascontiguousarray(likely, float)
-        if likely.shape != (n, C) or not (np.isfinite(likely) & (likely >= 0)).all():
+        domain = np.full(1, -1) if likely.shape != (n, C) else state.domains(self._allowed, likely)
+        if (domain < 0).any():
             raise ValueError(f"likely: finite numbers of 0 or more, of shape {(n, C)}")
-        domain = (self._allowed & (likely > 0)) @ self._bits
         candidate = np.zeros(n, np.int64)
         return self._climb(domain, likely, candidate, order, stream, deadline, False)
 
@@ -163,8 +172,7 @@ class Repair:
         candidate = np.ascontiguousarray(candidate, np.int64)
         if candidate.shape != (n,) or candidate.min() < 0 or candidate.max() >= C:
             raise ValueError(f"candidate: chips 0..{C - 1}, of shape {(n,)}")
-        domain = self._allowed @ self._bits
-        return self._climb(domain, np.zeros((n, C)), candidate, order, stream, deadline, True)
+        return self._climb(self._whole, self._even, candidate, order, stream, deadline, True)
 
     def _climb(
         self,
@@ -178,13 +186,22 @@ class Repair:
     ) -> Repaired | None:
         n = len(domain)
         order = np.ascontiguousarray(order, np.int64)
-        if order.shape != (n,) or (np.sort(order) != np.arange(n)).any():
+        if order.shape != (n,) or not state.permutes(order):
             raise ValueError(f"order: a permutation of 0..{n - 1}")
         p, s = self.problem, self._state
-        fails = max(LEAST_FAILS, FAILS // n)
+        fails, self.made = max(LEAST_FAILS, FAILS // n), 0
+        if fix and self._stays(candidate):
+            return Repaired(candidate.copy(), "search", 0, 0)
+        if self._calls[fix] % RETRY == 0:
+            self._skip[fix] = 0
+        self._calls[fix] += 1
         for attempt, share in enumerate(self._ladder):
             if (domain == 0).any():
                 break
+            if attempt < self._skip[fix]:
+                continue
+            self._skip[fix] = attempt
+            self.made += 1
             state.tighten(s, share, stream)
             state.begin(p, s, domain)
             search.root(p, s)
@@ -194,14 +211,24 @@ class Repair:
                 if ended == search.PAUSED and time.monotonic() > deadline:
                     return self._pull(domain, likely, candidate, order, stream, deadline, fix)
             if ended == search.FOUND:
-                chip = s.low.copy()
+                chip = state.chips(s)
                 assert is_valid(p, chip), "a repair is valid"
                 return Repaired(chip, "search", attempt, int(s.number[state.FAILS]))
             if ended == search.NONE and (share == 0 or self.rule == "difference"):
                 if fix or (likely > 0).all():
                     self.none = True
                 return None
-        return self._pull(domain, likely, candidate, order, stream, deadline, fix)
+            self._skip[fix] = attempt + 1
+        pulled = self._pull(domain, likely, candidate, order, stream, deadline, fix)
+        if pulled is None:
+            self._skip[fix] = 0  # there is nothing else to go by
+        return pulled
+
+    def _stays(self, candidate: np.ndarray) -> bool:
+        """Whether a candidate is what FIX would make of it."""
+        allowed = ((self._whole >> candidate) & 1).all()
+        near = self.rule == "exact" or steps(self.problem, candidate)
+        return bool(allowed and near and is_valid(self.problem, candidate))
 
     def _pull(
         self,

@@ -13,6 +13,7 @@ import numpy as np
 from numba import njit
 
 from solvers.by_reference import by_reference
+from solvers.repair.bits import lowest
 from solvers.repair.problem import Problem
 from solvers.repair.quotient import closure
 from solvers.rng import uniform
@@ -68,17 +69,21 @@ def settle(p, t, place):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def shift(p, t, v, chip):  # type: ignore[no-untyped-def]
-    """Move one node; edges may go backwards for as long as a move of several nodes takes."""
-    old = t.place[v]
+    """Move one node; edges may go backwards for as long as a move of several nodes takes.
+
+    Returns whether edges of the quotient came or went on the way.
+    """
+    old, changed = t.place[v], False
     for i in range(p.succ_ptr[v], p.succ_ptr[v + 1]):
-        _edge(t, old, t.place[p.succ[i]], -1)
-        _edge(t, chip, t.place[p.succ[i]], 1)
+        to = t.place[p.succ[i]]
+        changed |= _edge(t, chip, to, 1) | _edge(t, old, to, -1)
     for i in range(p.pred_ptr[v], p.pred_ptr[v + 1]):
-        _edge(t, t.place[p.pred[i]], old, -1)
-        _edge(t, t.place[p.pred[i]], chip, 1)
+        to = t.place[p.pred[i]]
+        changed |= _edge(t, to, chip, 1) | _edge(t, to, old, -1)
     _occupy(p, t, v, old, -1)
     _occupy(p, t, v, chip, 1)
     t.place[v] = chip
+    return changed
 
 
 @njit(cache=True)
@@ -119,25 +124,41 @@ def sweep(p, t, domain, likely, candidate, order, fix, stream):  # type: ignore[
             chip = _toward(left, now, candidate[v]) if fix else draw(left, likely[v], stream)
             if chip < 0 or chip == now:
                 break
-            shift(p, t, v, chip)
-            if keeps(p, t):
+            left &= ~(1 << chip)
+            if not _fits(p, t, v, chip):
+                continue
+            same = t.held[chip] > 0 and t.held[now] > 1  # C2 as before
+            changed = shift(p, t, v, chip)
+            if keeps(p, t) if not same else not changed or closure(t.feeds, t.beyond, t.reach):
                 moves += 1
                 break
             shift(p, t, v, now)
-            left &= ~(1 << chip)
     return moves
+
+
+@njit(cache=True)
+def _fits(p, t, v, chip):  # type: ignore[no-untyped-def]
+    if not p.limited:
+        return True
+    use = t.use[chip] + p.bytes[v]
+    for i in range(p.weight_ptr[v], p.weight_ptr[v + 1]):
+        if t.readers[p.weight[i], chip] == 0:
+            use += p.shared_bytes[p.weight[i]]
+    return use <= p.capacity[chip]
 
 
 @njit(cache=True)
 def draw(left, likely, stream):  # type: ignore[no-untyped-def]
     """Draw one of the chips with these bits, by weights of shape (C,); -1 without one."""
-    total = 0.0
-    for c in range(len(likely)):
-        if (left >> c) & 1:
-            total += likely[c]
+    total, rest = 0.0, left
+    while rest:
+        total += likely[lowest(rest)]
+        rest &= rest - 1
     mark, chosen = uniform(stream) * total, -1
-    for c in range(len(likely)):
-        if (left >> c) & 1 and likely[c] > 0.0:
+    while left:
+        c = lowest(left)
+        left &= left - 1
+        if likely[c] > 0.0:
             chosen = c
             mark -= likely[c]
             if mark < 0.0:
@@ -157,12 +178,12 @@ def _toward(left, now, wanted):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def _edge(t, a, b, sign):  # type: ignore[no-untyped-def]
+    """Count an edge in or out; returns whether it is the first or the last one of the quotient."""
     t.edges[a, b] += sign
-    if a < b:
-        if t.edges[a, b] == 0:
-            t.feeds[a] &= ~(1 << b)
-        else:
-            t.feeds[a] |= 1 << b
+    if a >= b or t.edges[a, b] != (1 if sign > 0 else 0):
+        return False
+    t.feeds[a] ^= 1 << b
+    return True
 
 
 @njit(cache=True)

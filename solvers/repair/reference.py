@@ -91,3 +91,61 @@ def complete(
     chosen = np.array([[solver.value(each) for each in row] for row in x])
     result: np.ndarray = chosen.argmax(axis=1)
     return result
+
+
+def complete_steps(
+    problem: Problem,
+    wish: np.ndarray,
+    seconds: float = math.inf,
+    seed: int = 0,
+    first: bool = False,
+) -> np.ndarray | None:
+    """A partition with steps of one chip at most along every edge, int64 array of shape (n,).
+
+    The difference system, of one integer a node: its rows grow with the edges only. It is made for
+    graphs whose nodes all follow, over any number of edges, from node 0, and without limits on
+    memory: there C2 holds once node 0 is on chip 0.
+
+    Parameters
+    ----------
+    wish : int array, shape (n,)
+        Chips that the nodes should have: the sum of distances to them is the least, or near it
+        where time was up.
+    first : bool
+        Take the first partition that is found.
+
+    Returns
+    -------
+    int64 array or None
+        None where none was found in time.
+
+    Raises
+    ------
+    ValueError
+        If some other node reads nothing, or memory is limited.
+    """
+    from ortools.sat.python import cp_model  # heavy: for tests and measurements only
+
+    n, C = len(problem.bytes), problem.chips
+    if problem.limited or (np.diff(problem.pred_ptr)[1:] == 0).any():
+        raise ValueError("the difference system takes one source, node 0, and no limit on memory")
+    model = cp_model.CpModel()
+    chip = [model.new_int_var(0, C - 1 if v else 0, "") for v in range(n)]
+    for u in range(n):
+        for v in problem.succ[problem.succ_ptr[u] : problem.succ_ptr[u + 1]].tolist():
+            model.add_linear_constraint(chip[v] - chip[u], 0, 1)
+    if not first:
+        away = [model.new_int_var(0, C, "") for _ in range(n)]
+        for v in range(n):
+            model.add(away[v] >= chip[v] - int(wish[v]))
+            model.add(away[v] >= int(wish[v]) - chip[v])
+        model.minimize(sum(away))
+    solver = cp_model.CpSolver()
+    keep_sound(solver.parameters)
+    solver.parameters.num_workers = 1
+    solver.parameters.random_seed = seed
+    solver.parameters.randomize_search = first
+    solver.parameters.max_time_in_seconds = min(seconds, 1e6)
+    if solver.solve(model) not in (cp_model.OPTIMAL, cp_model.FEASIBLE):
+        return None
+    return np.array([solver.value(each) for each in chip], np.int64)

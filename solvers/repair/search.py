@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from numba import njit
 
+from solvers.repair.bits import highest, lowest, single
 from solvers.repair.partition import draw
 from solvers.repair.propagate import propagate
 from solvers.repair.state import AT, BROKEN, FAILS, LEVEL, WORK, decide, narrow, retreat
@@ -34,7 +35,7 @@ def run(p, s, likely, candidate, order, fix, stream, work, fails):  # type: igno
         :data:`FOUND` (all nodes are fixed), :data:`NONE` (there is no partition with these domains
         and tight edges), :data:`GIVEN_UP` or :data:`PAUSED`.
     """
-    n = len(order)
+    n, domain = len(order), s.domain
     end = s.number[WORK] + work
     while True:
         if s.number[BROKEN]:
@@ -44,32 +45,33 @@ def run(p, s, likely, candidate, order, fix, stream, work, fails):  # type: igno
                 return GIVEN_UP
             s.number[FAILS] += 1
             v, chip = retreat(p, s)
-            _narrow(p, s, v, s.domain[v] & ~(1 << chip))
+            _narrow(p, s, v, domain[v] & ~(1 << chip))
             s.number[WORK] += 10  # so that a loop of failures ends, too
         else:
             at = s.number[AT]
             while at < n:
                 v = order[at]
-                if s.low[v] < s.high[v] and (not fix or (s.domain[v] >> candidate[v]) & 1):
+                left = domain[v]
+                if not single(left) and (not fix or (left >> candidate[v]) & 1):
                     break
                 at += 1
             while fix and n <= at < 2 * n:
                 v = order[at - n]
-                if s.low[v] < s.high[v]:
+                if not single(domain[v]):
                     break
                 at += 1
             s.number[AT] = at
             if at == (2 * n if fix else n):
                 return FOUND
             s.number[WORK] += p.chips  # what looking at all chips costs, about
-            room = _with_room(p, s, v) if p.limited else s.domain[v]
-            if room != s.domain[v]:
+            room = _with_room(p, s, v) if p.limited else domain[v]
+            if room != domain[v]:
                 _narrow(p, s, v, room)
             else:
                 if fix:
-                    chip = _nearest(s.domain[v], candidate[v])
+                    chip = _nearest(domain[v], candidate[v])
                 else:
-                    chip = draw(s.domain[v], likely[v], stream)
+                    chip = draw(domain[v], likely[v], stream)
                 decide(s, v, chip)
                 _narrow(p, s, v, 1 << chip)
         if s.number[WORK] >= end:
@@ -93,7 +95,7 @@ def _narrow(p, s, v, domain):  # type: ignore[no-untyped-def]
 def _with_room(p, s, v):  # type: ignore[no-untyped-def]
     """The chips of a node's domain that the fixed nodes leave room on."""
     domain = s.domain[v]
-    for c in range(s.low[v], s.high[v] + 1):
+    for c in range(lowest(domain), highest(domain) + 1):
         if (domain >> c) & 1:
             more = p.bytes[v]
             for i in range(p.weight_ptr[v], p.weight_ptr[v + 1]):
@@ -106,9 +108,9 @@ def _with_room(p, s, v):  # type: ignore[no-untyped-def]
 
 @njit(cache=True)
 def _nearest(domain, wanted):  # type: ignore[no-untyped-def]
-    for distance in range(64):
-        if wanted >= distance and (domain >> (wanted - distance)) & 1:
-            return wanted - distance
-        if wanted + distance < 63 and (domain >> (wanted + distance)) & 1:
-            return wanted + distance
-    return -1
+    below, above = domain & ((2 << wanted) - 1), domain >> wanted << wanted
+    if below == 0:
+        return lowest(above)
+    if above == 0 or wanted - highest(below) <= lowest(above) - wanted:
+        return highest(below)
+    return lowest(above)

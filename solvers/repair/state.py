@@ -8,7 +8,9 @@ import numpy as np
 from numba import njit
 
 from solvers.by_reference import by_reference
+from solvers.repair.bits import highest, lowest, single
 from solvers.repair.problem import Problem
+from solvers.repair.quotient import tables
 from solvers.rng import uniform
 
 # Positions in State.number.
@@ -21,12 +23,14 @@ class State(NamedTuple):
 
     Attributes
     ----------
-    domain, low, high : int64 arrays, shape (n,)
-        Bits of the chips that a node may still have, the least and the largest of them.
-    supporters, fixed : int64 arrays, shape (C,)
-        Nodes that may have a chip, and nodes that can have no other.
+    domain : int64 array, shape (n,)
+        Bits of the chips that a node may still have.
     at_low, at_high : int64 arrays, shape (C,)
         Nodes whose least, or largest, chip it is.
+    holes : int64 array, shape (C,)
+        Nodes that may have a smaller chip and a larger one, but not this one.
+    fixed : int64 array, shape (C,)
+        Nodes that can have no other chip.
     span : int64 array, shape (C, C)
         Bytes of the nodes with this least and this largest chip.
     use : int64 array, shape (C,)
@@ -43,21 +47,24 @@ class State(NamedTuple):
         What changed, and from what.
     level_trail, level_at, level_node, level_chip, level_feeds : int64 arrays, shapes (n + 1, ...)
         Length of the trail, position in the order, decision and quotient of every level.
-    sums : int64 array, shape (C,)
+    sums, before : int64 arrays, shape (C,), (2, C)
         Scratch.
     number : int64 array, shape (10,)
         Front and length of the queue, length of the trail, level, position in the order, failed
         decisions, edges looked at, whether the quotient is newer than its tables, whether some
         edge is not tight, whether the last propagation failed.
+
+    Notes
+    -----
+    `span`, `use` and `readers` are kept where memory is limited only, the quotient where some edge
+    is not tight: what they are for cannot be broken otherwise.
     """
 
     domain: np.ndarray
-    low: np.ndarray
-    high: np.ndarray
-    supporters: np.ndarray
-    fixed: np.ndarray
     at_low: np.ndarray
     at_high: np.ndarray
+    holes: np.ndarray
+    fixed: np.ndarray
     span: np.ndarray
     use: np.ndarray
     readers: np.ndarray
@@ -77,6 +84,7 @@ class State(NamedTuple):
     level_chip: np.ndarray
     level_feeds: np.ndarray
     sums: np.ndarray
+    before: np.ndarray
     number: np.ndarray
 
 
@@ -87,11 +95,12 @@ def empty(problem: Problem) -> State:
     def whole(*shape: int) -> np.ndarray:
         return np.zeros(shape, np.int64)
 
-    arrays = [whole(n) for _ in range(3)] + [whole(C) for _ in range(4)]
+    arrays = [whole(n)] + [whole(C) for _ in range(4)]
     arrays += [whole(C, C), whole(C), whole(len(problem.shared_bytes), C)]
     arrays += [whole(C) for _ in range(5)] + [np.zeros(m, np.bool_)]
     arrays += [whole(n), np.zeros(n, np.bool_), whole(n * C), whole(n * C)]
-    arrays += [whole(n + 1) for _ in range(4)] + [whole(n + 1, C), whole(C), whole(10)]
+    arrays += [whole(n + 1) for _ in range(4)]
+    arrays += [whole(n + 1, C), whole(C), whole(2, C), whole(10)]
     return State(*arrays)
 
 
@@ -99,7 +108,7 @@ def empty(problem: Problem) -> State:
 def begin(p, s, domain):  # type: ignore[no-untyped-def]
     """Start anew from domains of shape (n,), none of them empty, with ``s.tight`` as it is."""
     n, C = len(p.bytes), p.chips
-    for array in (s.supporters, s.fixed, s.at_low, s.at_high, s.use, s.feeds):
+    for array in (s.at_low, s.at_high, s.holes, s.fixed, s.use, s.feeds):
         array[:] = 0
     s.span[:] = 0
     s.readers[:] = 0
@@ -108,77 +117,97 @@ def begin(p, s, domain):  # type: ignore[no-untyped-def]
     for i in range(len(s.tight)):
         if not s.tight[i]:
             s.number[LOOSE] = 1
+            break
+    at_low, at_high, holes, fixed = s.at_low, s.at_high, s.holes, s.fixed
+    kept, queue, queued = s.domain, s.queue, s.queued
     for v in range(n):
-        s.domain[v] = 0
-        _set(p, s, v, domain[v])
-        s.queue[v] = v
-        s.queued[v] = True
-        if s.low[v] == s.high[v] and not link(p, s, v, v):
-            s.number[BROKEN] = 1
+        kept[v] = domain[v]
+        count(at_low, at_high, holes, fixed, domain[v], 1)
+        queue[v], queued[v] = v, True
     s.number[QUEUED] = n
+    if p.limited:
+        for v in range(n):
+            store(p, s, v, domain[v], 1)
+    for v in range(n if s.number[LOOSE] else 0):
+        if single(domain[v]) and not link(p, s, v, domain):
+            s.number[BROKEN] = 1
     for c in range(C):
         s.out[c] = -1
         s.into[c] = -1
 
 
 @njit(cache=True)
+def domains(allowed, likely):  # type: ignore[no-untyped-def]
+    """Bits of the allowed chips that may be drawn, shape (n,); -1 at what is no probability.
+
+    Parameters
+    ----------
+    allowed : bool array, shape (n, C)
+    likely : float64 array, shape (n, C)
+    """
+    result = np.zeros(len(likely), np.int64)
+    for v in range(len(likely)):
+        for c in range(likely.shape[1]):
+            if not 0.0 <= likely[v, c] < np.inf:
+                result[v] = -1
+                break
+            if allowed[v, c] and likely[v, c] > 0.0:
+                result[v] |= 1 << c
+    return result
+
+
+@njit(cache=True)
+def permutes(order):  # type: ignore[no-untyped-def]
+    """Whether an array of shape (n,) holds every number from 0 to n - 1."""
+    seen = np.zeros(len(order), np.bool_)
+    for v in order:
+        if v < 0 or v >= len(order) or seen[v]:
+            return False
+        seen[v] = True
+    return True
+
+
+@njit(cache=True)
+def chips(s):  # type: ignore[no-untyped-def]
+    """Chips of all nodes once they are fixed, int64 array of shape (n,)."""
+    result = np.empty(len(s.domain), np.int64)
+    for v in range(len(result)):
+        result[v] = lowest(s.domain[v])
+    return result
+
+
+@njit(cache=True)
 def tighten(s, share, stream):  # type: ignore[no-untyped-def]
     """Make every edge tight with probability `share`; to be called before :func:`begin`."""
+    if share <= 0.0 or share >= 1.0:
+        s.tight[:] = share >= 1.0
+        return
     for i in range(len(s.tight)):
-        s.tight[i] = share >= 1.0 or (share > 0.0 and uniform(stream) < share)
+        s.tight[i] = uniform(stream) < share
 
 
 @njit(cache=True)
-def lowest(bits):  # type: ignore[no-untyped-def]
-    """Number of the lowest bit that is set; 63 without one."""
-    low = 0
-    for width in (32, 16, 8, 4, 2, 1):
-        if not (bits >> low) & ((1 << width) - 1):
-            low += width
-    return low
-
-
-@njit(cache=True)
-def highest(bits):  # type: ignore[no-untyped-def]
-    """Number of the highest bit that is set; 0 without one."""
-    high = 0
-    for width in (32, 16, 8, 4, 2, 1):
-        if bits >> (high + width):
-            high += width
-    return high
-
-
-@njit(cache=True)
-def _set(p, s, v, domain):  # type: ignore[no-untyped-def]
-    """Give a node a domain, forwards or backwards, and keep all sums."""
-    old = s.domain[v]
-    if old != 0:
-        low, high = s.low[v], s.high[v]
-        s.at_low[low] -= 1
-        s.at_high[high] -= 1
-        s.span[low, high] -= p.bytes[v]
-        if low == high:
-            _occupy(p, s, v, low, -1)
-    change = old ^ domain
-    c = lowest(change)
-    change >>= c
-    while change:
-        if change & 1:
-            s.supporters[c] += 1 if (domain >> c) & 1 else -1
-        change >>= 1
-        c += 1
+def count(at_low, at_high, holes, fixed, domain, sign):  # type: ignore[no-untyped-def]
+    """Count a node with this domain in, or out with `sign` -1."""
     low, high = lowest(domain), highest(domain)
-    s.domain[v], s.low[v], s.high[v] = domain, low, high
-    s.at_low[low] += 1
-    s.at_high[high] += 1
-    s.span[low, high] += p.bytes[v]
+    at_low[low] += sign
+    at_high[high] += sign
     if low == high:
-        _occupy(p, s, v, low, 1)
+        fixed[low] += sign
+        return
+    hole = ((1 << high) - (1 << low)) & ~domain
+    while hole:
+        holes[lowest(hole)] += sign
+        hole &= hole - 1
 
 
 @njit(cache=True)
-def _occupy(p, s, v, chip, sign):  # type: ignore[no-untyped-def]
-    s.fixed[chip] += sign
+def store(p, s, v, domain, sign):  # type: ignore[no-untyped-def]
+    """Count the bytes of a node with this domain in, or out with `sign` -1."""
+    chip, high = lowest(domain), highest(domain)
+    s.span[chip, high] += sign * p.bytes[v]
+    if chip != high:
+        return
     s.use[chip] += sign * p.bytes[v]
     for i in range(p.weight_ptr[v], p.weight_ptr[v + 1]):
         w = p.weight[i]
@@ -188,28 +217,27 @@ def _occupy(p, s, v, chip, sign):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def link(p, s, v, below):  # type: ignore[no-untyped-def]
+def link(p, s, v, domain):  # type: ignore[no-untyped-def]
     """Add the edges between a fixed node and its fixed neighbours to the quotient.
 
-    Neighbours numbered `below` or more are left out: at the start they have no domain yet. Returns
-    False where an edge goes backwards.
+    Returns False where an edge goes backwards.
     """
-    chip = s.low[v]
+    chip = lowest(domain[v])
     for i in range(p.succ_ptr[v], p.succ_ptr[v + 1]):
-        to = p.succ[i]
-        if to < below and s.low[to] == s.high[to] and s.low[to] != chip:
-            if s.low[to] < chip:
+        to = domain[p.succ[i]]
+        if single(to) and to != domain[v]:
+            if to < domain[v]:
                 return False
-            if not (s.feeds[chip] >> s.low[to]) & 1:
-                s.feeds[chip] |= 1 << s.low[to]
+            if not s.feeds[chip] & to:
+                s.feeds[chip] |= to
                 s.number[STALE] = 1
     for i in range(p.pred_ptr[v], p.pred_ptr[v + 1]):
-        u = p.pred[i]
-        if u < below and s.low[u] == s.high[u] and s.low[u] != chip:
-            if s.low[u] > chip:
+        to = domain[p.pred[i]]
+        if single(to) and to != domain[v]:
+            if to > domain[v]:
                 return False
-            if not (s.feeds[s.low[u]] >> chip) & 1:
-                s.feeds[s.low[u]] |= 1 << chip
+            if not s.feeds[lowest(to)] & domain[v]:
+                s.feeds[lowest(to)] |= domain[v]
                 s.number[STALE] = 1
     return True
 
@@ -217,14 +245,32 @@ def link(p, s, v, below):  # type: ignore[no-untyped-def]
 @njit(cache=True)
 def narrow(p, s, v, domain):  # type: ignore[no-untyped-def]
     """Reduce the domain of a node to a part of it that is not empty; False on a conflict."""
-    t = s.number[TRAIL]
-    s.trail_node[t], s.trail_domain[t] = v, s.domain[v]
+    t, old = s.number[TRAIL], s.domain[v]
+    s.trail_node[t], s.trail_domain[t] = v, old
     s.number[TRAIL] = t + 1
     _set(p, s, v, domain)
     enqueue(s, v)
-    if s.low[v] == s.high[v] and s.number[LOOSE]:
-        return link(p, s, v, len(p.bytes))
+    if s.number[LOOSE] and single(domain):
+        return link(p, s, v, s.domain)
     return True
+
+
+@njit(cache=True)
+def _set(p, s, v, domain):  # type: ignore[no-untyped-def]
+    """Give a node a domain, forwards or backwards, and keep all sums."""
+    old = s.domain[v]
+    count(s.at_low, s.at_high, s.holes, s.fixed, old, -1)
+    count(s.at_low, s.at_high, s.holes, s.fixed, domain, 1)
+    if p.limited:
+        store(p, s, v, old, -1)
+        store(p, s, v, domain, 1)
+    s.domain[v] = domain
+
+
+@njit(cache=True)
+def wrap(at, length):  # type: ignore[no-untyped-def]
+    """A position in a ring, at most one round too far."""
+    return at - length if at >= length else at
 
 
 @njit(cache=True)
@@ -232,7 +278,7 @@ def enqueue(s, v):  # type: ignore[no-untyped-def]
     """Have the edges of a node looked at."""
     if not s.queued[v]:
         s.queued[v] = True
-        s.queue[(s.number[HEAD] + s.number[QUEUED]) % len(s.queue)] = v
+        s.queue[wrap(s.number[HEAD] + s.number[QUEUED], len(s.queue))] = v
         s.number[QUEUED] += 1
 
 
@@ -243,7 +289,8 @@ def decide(s, v, chip):  # type: ignore[no-untyped-def]
     s.level_trail[level] = s.number[TRAIL]
     s.level_at[level] = s.number[AT]
     s.level_node[level], s.level_chip[level] = v, chip
-    s.level_feeds[level] = s.feeds
+    if s.number[LOOSE]:
+        s.level_feeds[level] = s.feeds
     s.number[LEVEL] = level + 1
 
 
@@ -252,7 +299,7 @@ def retreat(p, s):  # type: ignore[no-untyped-def]
     """Take the last decision back, with all that followed; returns its node and chip."""
     while s.number[QUEUED]:
         s.queued[s.queue[s.number[HEAD]]] = False
-        s.number[HEAD] = (s.number[HEAD] + 1) % len(s.queue)
+        s.number[HEAD] = wrap(s.number[HEAD] + 1, len(s.queue))
         s.number[QUEUED] -= 1
     level = s.number[LEVEL] - 1
     s.number[LEVEL] = level
@@ -260,6 +307,9 @@ def retreat(p, s):  # type: ignore[no-untyped-def]
         _set(p, s, s.trail_node[t], s.trail_domain[t])
     s.number[TRAIL] = s.level_trail[level]
     s.number[AT] = s.level_at[level]
-    s.feeds[:] = s.level_feeds[level]
-    s.number[STALE] = 1
+    if s.number[LOOSE]:
+        # At once: later tables may only differ from older ones by edges that have come since.
+        s.feeds[:] = s.level_feeds[level]
+        tables(s.feeds, s.beyond, s.reach, s.into, s.out)
+        s.number[STALE] = 0
     return s.level_node[level], s.level_chip[level]

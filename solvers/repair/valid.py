@@ -37,3 +37,13 @@ def is_valid(p, chip):  # type: ignore[no-untyped-def]
         if use[c] > p.capacity[c] or (c <= last and used[c] == 0):
             return False
     return closure(feeds, np.zeros(C, np.int64), np.zeros(C, np.int64))
+
+
+@njit(cache=True)
+def steps(p, chip):  # type: ignore[no-untyped-def]
+    """Whether every edge stays on its chip or goes to the next one."""
+    for v in range(len(chip)):
+        for i in range(p.succ_ptr[v], p.succ_ptr[v + 1]):
+            if not 0 <= chip[p.succ[i]] - chip[v] <= 1:
+                return False
+    return True

@@ -9,26 +9,15 @@ import time
 import numpy as np
 import pytest
 
+from bench.repair_study import CHIPS, network
 from solvers.repair.modes import Repair
-from solvers.repair.problem import build
 from solvers.repair.reference import complete
 from solvers.repair.valid import is_valid
 from solvers.rng import seeded
 
-CHIPS = 36
 SAMPLES = 10
 CANDIDATES = 1_000
 SECONDS = 20.0
-
-
-def network(nodes, tight):
-    """Branches that part and join, about 1.5 edges a node; memory `tight` times an even share."""
-    rng = np.random.default_rng(0)
-    edges = [(max(0, v - int(rng.integers(1, 5))), v) for v in range(1, nodes)]
-    edges += [(max(0, v - int(rng.integers(1, 13))), v) for v in range(2, nodes, 2)]
-    held = rng.integers(1, 100, nodes)
-    room = None if tight is None else np.full(CHIPS, tight * held.sum() / CHIPS)
-    return build(nodes, [e for e in edges if e[0] != e[1]], CHIPS, held, room)
 
 
 @pytest.mark.parametrize("tight", [None, 1.3], ids=["free", "tight"])

@@ -1,5 +1,8 @@
 """Parts of the `chips` heuristics: cuts against all cuts, the walk against the evaluator."""
 
+import math
+import time
+from functools import cache
 from itertools import combinations, pairwise
 
 import numpy as np
@@ -11,6 +14,7 @@ from heuristics.chips.base import place_of
 from heuristics.chips.units import build_units
 from heuristics.shared.best import Best
 from problems import chips
+from problems.catalogue import Library
 from problems.generate.random import random_bundle
 from problems.resolve import from_bundle
 from solvers.method import Context
@@ -88,3 +92,32 @@ def test_no_entry_is_worse_than_greedy(name):
             value = Best(instance, Context())
             assert value.offer(greedy)
             assert chips.period(instance, answer.device) <= value.value * (1 + 1e-12)
+
+
+@cache
+def public():
+    """The tiny and small public instances of `chips`."""
+    library = Library()
+    names = [
+        each.id
+        for each in library.entries()
+        if (each.problem, each.split) == ("chips", "public") and each.tier in ("tiny", "small")
+    ]
+    return {name: library.load(name) for name in names}
+
+
+def test_there_are_public_instances_that_are_tiny_or_small():
+    assert len(public()) >= 5
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_entry_is_worse_than_greedy_on_public_instances(name):
+    few = {"annealing": {"rounds": 1}, "random": {"restarts": 3}}.get(name, {})
+    for instance in public().values():
+        greedy = catalogue.load("greedy").run(instance, Context(seed=1))
+        # The portfolio computes bounds that know no end of their own: cut it off.
+        until = time.monotonic() + 1.0 if name == "portfolio" else math.inf
+        answer = catalogue.load(name).run(instance, Context(seed=2, deadline=until), **few)
+        assert chips.is_valid(instance, answer.device)
+        worst = chips.period(instance, greedy.device) * (1 + 1e-12)
+        assert chips.period(instance, answer.device) <= worst, instance.id

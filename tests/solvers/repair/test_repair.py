@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from solvers.repair import partition
+from solvers.repair import modes, partition
 from solvers.repair.cuts import any_valid
 from solvers.repair.modes import Repair
 from solvers.repair.problem import build
-from solvers.repair.reference import complete
+from solvers.repair.reference import complete, complete_steps
 from solvers.repair.valid import is_valid
 from solvers.rng import seeded
 
@@ -319,3 +319,109 @@ def test_the_reference_finds_the_largest_worth_of_all_valid_partitions(graphs):
             assert tuple(found.tolist()) in case.valid
             best = max(sum(worth[v, f[v]] for v in range(case.n)) for f in case.valid)
             assert worth[np.arange(case.n), found].sum() == pytest.approx(best)
+
+
+def odd(kind):
+    """Problems at the edges: (problem, whether there is any valid partition)."""
+    chain = [(v, v + 1) for v in range(1_999)]
+    return {
+        "one node": (build(1, [], 36, [5], [5] * 36), True),
+        "one node too large": (build(1, [], 36, [5], [4] * 36), False),
+        "one chip": (build(50, chain[:49], 1, [1] * 50, [50]), True),
+        "one chip too small": (build(50, chain[:49], 1, [1] * 50, [49]), False),
+        "no edges": (build(400, [], 36), True),
+        "no edges, exactly full": (build(36, [], 36, [7] * 36, [7] * 36), True),
+        "two parts": (build(2_000, [e for e in chain if e[0] != 999], 36), True),
+        "long chain": (build(2_000, chain, 62), True),
+        "long chain, nothing fits": (build(2_000, chain, 36, [1] * 2_000, [10] * 36), False),
+        "first chip too small": (build(4, chain[:3], 3, [2] * 4, [1, 9, 9]), False),
+        "all weights shared": (
+            build(9, chain[:8], 3, [0] * 9, [5] * 3, [(v, 0) for v in range(9)], [5]), True,
+        ),
+        "complete": (build(40, [(u, v) for u in range(40) for v in range(u + 1, 40)], 36), True),
+    }[kind]  # fmt: skip
+
+
+ODD = (
+    "one node", "one node too large", "one chip", "one chip too small", "no edges",
+    "no edges, exactly full", "two parts", "long chain", "long chain, nothing fits",
+    "first chip too small", "all weights shared", "complete",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("rule", ["exact", "difference"])
+@pytest.mark.parametrize("kind", ODD)
+def test_at_the_edges_repairs_are_valid_and_end(kind, rule):
+    problem, some = odd(kind)
+    n, C = len(problem.bytes), problem.chips
+    rng = np.random.default_rng(11)
+    stream, repair = seeded(rng), Repair(problem, rule)
+    repair.sample(np.ones((n, C)), np.arange(n), stream, time.monotonic() + 0.1)  # compiled
+    for _ in range(3):
+        for share in (0.0, 0.05):  # a limit that is over at the start, too
+            begin = time.thread_time()
+            until = time.monotonic() + share
+            got = repair.sample(rng.random((n, C)), rng.permutation(n), stream, until)
+            kept = repair.fix(rng.integers(0, C, n), rng.permutation(n), stream, until)
+            assert time.thread_time() - begin < 2 * share + 1.0
+            for each in (got, kept):
+                assert each is None or is_valid(problem, each.chip)
+                assert some or each is None
+    if not some:
+        assert repair.fallback is None
+    else:
+        assert repair.sample(np.ones((n, C)), rng.permutation(n), stream) is not None
+
+
+@given(graph_and_wish(), st.integers(0, 2**32))
+@settings(max_examples=60, deadline=None)
+def test_many_repairs_by_one_object_stay_valid(given_, seed):
+    """What earlier calls leave behind (attempts left out, tables, counts) harms no later one."""
+    problem, wish = given_
+    n, rng = len(wish), np.random.default_rng(seed)
+    stream, repair = seeded(rng), Repair(problem)
+    soon = time.monotonic() + 1.0
+    for _ in range(20):
+        got = repair.sample(rng.random((n, problem.chips)), rng.permutation(n), stream, soon)
+        kept = repair.fix(rng.integers(0, problem.chips, n), rng.permutation(n), stream, soon)
+        assert got is None or is_valid(problem, got.chip)
+        assert kept is None or is_valid(problem, kept.chip)
+        if got is not None:
+            again = repair.fix(got.chip, rng.permutation(n), stream, soon)
+            np.testing.assert_array_equal(again.chip, got.chip)
+
+
+def test_attempts_that_come_to_nothing_are_left_out_for_a_while():
+    rng = np.random.default_rng(12)
+    n = 600
+    edges = [(max(0, v - int(rng.integers(1, 5))), v) for v in range(1, n)]
+    edges += [(max(0, v - int(rng.integers(1, 13))), v) for v in range(2, n, 2)]
+    repair, stream = Repair(build(n, [e for e in edges if e[0] < e[1]], 36)), seeded(rng)
+    attempts = []
+    for _ in range(2 * modes.RETRY):
+        got = repair.sample(np.ones((n, 36)), rng.permutation(n), stream)
+        assert got.by == "search"
+        attempts.append((got.attempt, repair.made))
+    assert max(attempt for attempt, _ in attempts) > 0, "too large for the loosest attempts"
+    for call, (attempt, made) in enumerate(attempts):
+        before = 0 if call % modes.RETRY == 0 else attempts[call - 1][0]
+        assert made == attempt + 1 - before, "from where the last call came to"
+
+
+def test_the_difference_system_of_the_reference(graphs):
+    rng = np.random.default_rng(13)
+    checked = 0
+    for case in graphs:
+        problem = build(case.n, case.edges, case.chips)
+        if (np.diff(problem.pred_ptr)[1:] == 0).any():
+            with pytest.raises(ValueError, match="one source"):
+                complete_steps(problem, np.zeros(case.n))
+            continue
+        valid = [f for f in case.partitions if is_valid(problem, np.array(f))]
+        valid = [f for f in valid if steps_by_one(case, f)]
+        wish = rng.integers(0, case.chips, case.n)
+        found = complete_steps(problem, wish)
+        assert np.abs(found - wish).sum() == min(np.abs(np.array(f) - wish).sum() for f in valid)
+        assert tuple(complete_steps(problem, wish, first=True).tolist()) in valid
+        checked += 1
+    assert checked >= 5
