@@ -40,8 +40,8 @@ format: $(dev)  ## rewrite the code in the house style
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-page: $(core)  ## rebuild the published leaderboard from the published records
-	$(BIN)/placebench leaderboard --records results/records/baseline.jsonl
+page: $(core)  ## rebuild the published leaderboard from the submissions
+	$(BIN)/placebench leaderboard --submissions results/submissions
 
 library: $(dev)  ## rebuild what is composed and derived in the instance library (FRESH=--fresh: all of it)
 	$(BIN)/python -m problems.compose

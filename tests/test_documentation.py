@@ -15,7 +15,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 DOCUMENTS = (
     "README.md", "CONTRIBUTING.md", "problems/README.md", "problems/formats/README.md",
-    "solvers/README.md", "bench/README.md",
+    "solvers/README.md", "bench/README.md", "results/submissions/README.md",
 )  # fmt: skip
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\((?!https?:)([^)#]+)")
@@ -36,6 +36,8 @@ COMMANDS = [
 
 def quickly(command: list[str]) -> list[str]:
     """The same in the least time: neither an answer nor a measurement has to be good here."""
+    if "to-submit" in command:  # the closed division has limits of its own
+        return command
     timed = ("--time", "--benchmark-time")
     short = ["100ms" if before in timed else each for before, each in pairwise(["", *command])]
     if Path(command[0]).name == "pytest":

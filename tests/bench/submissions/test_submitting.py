@@ -1,4 +1,4 @@
-"""``placebench submit``, ``submit-check`` and the leaderboard of submissions, as users meet them."""
+"""``submit``, ``submit-check`` and the leaderboard of submissions, as users meet them."""
 
 from __future__ import annotations
 
