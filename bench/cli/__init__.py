@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from itertools import pairwise
 
 from bench.cli.signals import Ending
@@ -32,6 +33,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
         except (KeyboardInterrupt, OSError):  # OSError: after SIGHUP there is no terminal to tell
             if ending.received is None:
                 raise
+        except Exception as error:
+            # Compiled modules that a signal strikes while they are imported make an ImportError of
+            # it, callbacks of solvers an error of their own.
+            if ending.received is None:
+                raise
+            with suppress(OSError):
+                what = f"{type(error).__name__}: {error}".partition("\n")[0]
+                print(f"placebench: interrupted ({what})", file=sys.stderr)
     return code if ending.received is None else ending.code
 
 

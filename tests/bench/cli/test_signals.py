@@ -11,7 +11,7 @@ import time
 
 import pytest
 
-from bench.cli import signals
+from bench.cli import main, signals
 from bench.cli.signals import Ending
 from tests.bench import harness
 
@@ -48,6 +48,33 @@ def test_a_signal_ends_all_and_keeps_what_is_finished(
     assert not harness.children_of_harness(process.pid)
     assert "finished runs are kept" in err
     assert "Traceback" not in err
+
+
+def test_an_error_that_others_make_of_a_signal_is_the_signal(monkeypatch, capsys):
+    def importing(**_):
+        try:
+            os.kill(os.getpid(), signal.SIGTERM)
+        except KeyboardInterrupt as signalled:  # as a compiled module does that is being imported
+            raise ImportError("initialization failed") from signalled
+
+    before = {each: signal.getsignal(each) for each in signals.ENDING}
+    monkeypatch.setattr("bench.cli.app.app", importing)
+    try:
+        assert main(["list"]) == 143
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)
+    said = capsys.readouterr().err
+    assert said == "placebench: interrupted (ImportError: initialization failed)\n"
+
+
+def test_an_error_without_a_signal_keeps_its_traceback(monkeypatch):
+    def failing(**_):
+        raise ImportError("initialization failed")
+
+    monkeypatch.setattr("bench.cli.app.app", failing)
+    with pytest.raises(ImportError, match="initialization failed"):
+        main(["list"])
 
 
 def test_handlers_are_as_before_where_no_signal_came():
