@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import subprocess
 import sys
 from types import ModuleType
 from typing import Literal
@@ -164,6 +165,31 @@ def test_files_that_cannot_be_used(tmp_path, content, message):
     assert message in str(caught.value)
     assert str(path) in str(caught.value)
     assert before == REGISTRY
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("import os; os._exit(0)", "mine.py: cannot be loaded: SystemExit: os._exit(0)"),
+        ("import os\nif os.fork() == 0: os._exit(0)\nos.wait()", "mine.py: registers no method"),
+        ("import os\nif os.fork() != 0: os.wait()", "mine.py: registers no method"),
+    ],
+    ids=["exits", "forks", "is two"],
+)
+def test_a_file_cannot_end_or_double_the_harness_without_a_word(tmp_path, content, said):
+    path = tmp_path / "mine.py"
+    path.write_text(content)
+    code = (
+        "import os, sys; from bench.entries import EntryError, parse_entry; leave = os._exit\n"
+        "try: parse_entry(sys.argv[1])\n"
+        "except EntryError as error: print(error)\n"
+        "assert os._exit is leave"
+    )
+    command = [sys.executable, "-c", code, str(path)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count(said) == 1
+    assert done.stdout.count("\n") == 1
 
 
 def test_two_files_with_one_name_are_refused(tmp_path):
