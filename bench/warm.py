@@ -11,6 +11,9 @@ from problems.resolve import from_bundle
 from problems.rules import Rules, given
 from problems.single import best_single
 
+NODES, DEVICES = 24, 3
+"""Large enough that methods enter the parts that they leave out on the smallest instances."""
+
 
 def tiny_like(instance: Instance) -> Instance:
     """A tiny instance of the same problem, rules and topology.
@@ -26,6 +29,9 @@ def _tiny(problem: str, rules: Rules, staged: bool, tight: bool) -> Instance:
     topology: Literal["staged", "direct"] = "staged" if staged else "direct"
     bundle = random_bundle(
         0,
+        n=NODES,
+        devices=DEVICES,
+        density=4 / NODES,
         problem=problem,
         rules=given(rules),
         topology=topology,

@@ -52,7 +52,9 @@ from problems.instance import Instance
 from solvers.method import Claim, Context, Method
 
 CLAIMS: tuple[Claim, ...] = get_args(Claim)
-WARM_UP_S = 0.3
+WARM_UP_S, WARM_UP_MOST_S = 0.15, 1.0
+"""Seconds that a method is given on the tiny instance, and on a busy machine at most."""
+MARGIN = 0.02
 WARM_UP_PATIENCE_S = 100.0
 _PR_SET_PDEATHSIG = 1
 _OUT_OF_MEMORY = Failed("MemoryError", memory=True)
@@ -176,37 +178,40 @@ def _is_out_of_memory(error: BaseException | None) -> bool:
 
 
 def _warm_up(method: Method, tiny: Instance, task: Task) -> None:
-    """Run the method on the tiny instance until it compiles and imports nothing new.
+    """Run the method on the tiny instance until it compiles, loads and imports nothing new.
 
-    A first compilation (or a solver's import) outlasts the deadline, and the method then stops
-    before it reaches its other parts: it is run again. What fails here fails again, and is
-    reported, in the run itself. A method that does not heed its deadline is interrupted, late: it
-    may be compiling.
+    A first compilation (or loading what an earlier process compiled, or a solver's import) outlasts
+    the deadline, and the method then stops before it reaches its other parts: it is run again. What
+    fails here fails again, and is reported, in the run itself. A method that does not heed its
+    deadline is interrupted, late: it may be compiling.
     """
     if method.refusal(tiny) is not None:
         return
     signal.signal(signal.SIGALRM, _interrupt)
     signal.setitimer(signal.ITIMER_REAL, WARM_UP_PATIENCE_S)
     with suppress(Exception):
-        compiled, known = _compilations(), (-1, 0)
-        while (compiled(), len(sys.modules)) != known:
-            known = compiled(), len(sys.modules)
-            deadline = time.monotonic() + WARM_UP_S
+        loaded, known, patience = _loaded(), (-1, 0), WARM_UP_S
+        while (loaded(), len(sys.modules)) != known:
+            known, began = (loaded(), len(sys.modules)), time.process_time()
+            deadline = time.monotonic() + patience
             context = Context(seed=task.seed, deadline=deadline, threads=task.threads)
             method.run(tiny, context, **task.options)
+            cut = context.time_left() < MARGIN
+            if cut and time.process_time() - began < WARM_UP_S / 2 and patience < WARM_UP_MOST_S:
+                known, patience = (-1, 0), 2 * patience  # others had the processor: once more
     signal.setitimer(signal.ITIMER_REAL, 0)
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
 
 
-def _compilations() -> Callable[[], int]:
-    """Count what numba compiles from now on, in a process that has imported it."""
+def _loaded() -> Callable[[], int]:
+    """Count what numba compiles, or loads compiled, from now on."""
     if "numba" not in sys.modules:
         return lambda: 0
     from numba.core import event  # not above: most workers do without numba
 
     compiled.save_alone()
     recorder = event.RecordingListener()
-    event.register("numba:compile", recorder)
+    event.register("numba:compiler_lock", recorder)
     return lambda: len(recorder.buffer)
 
 

@@ -2,6 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
 from bench.entries import parse_entry
 from bench.records import Store
 from bench.suite import run_suite
@@ -63,3 +71,19 @@ def test_the_tiny_instance_is_tight_where_the_large_one_is():
     assert best_single(tiny) is None
     answer = load("single").run(tiny, Context())
     assert check(tiny, answer).valid
+
+
+@pytest.mark.parametrize("entry", ["annealing", "greedy", "lns"])
+def test_nothing_is_compiled_or_loaded_under_the_clock(entry):
+    """Code that the warm-up does not come to costs its seconds to the run, unseen."""
+    script = Path(__file__).with_name("under_the_clock.py")
+    for _ in range(2):  # what is compiled the first time can be loaded the second
+        told = subprocess.run(
+            [sys.executable, script, entry],
+            capture_output=True,
+            text=True,
+            check=True,
+            cwd=script.parents[2],
+            env=os.environ | {"PYTHONPATH": str(script.parents[2])},
+        ).stdout
+    assert {kind: places for kind, places in json.loads(told).items() if places} == {}
