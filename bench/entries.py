@@ -291,7 +291,9 @@ def _text(value: OptionValue) -> str:
 
 
 def _suggestion(name: str, valid: Sequence[str]) -> str:
-    close = difflib.get_close_matches(name, valid, n=1)
+    # Two letters in the wrong order, before what difflib finds: 'hetf' is nearer 'etf' to it.
+    close = [each for each in valid if sorted(each) == sorted(name)]
+    close = close or difflib.get_close_matches(name, valid, n=1)
     return f"; did you mean {close[0]!r}?" if close else ""
 
 

@@ -36,7 +36,7 @@ def test_load_run_check(tmp_path):
 def test_unknown_names_are_refused(tmp_path):
     with pytest.raises(ValueError, match="nowhere"):
         bench.load("nowhere/to/latency")
-    with pytest.raises(ValueError, match="hetf"):
+    with pytest.raises(ValueError, match="did you mean 'heft'"):
         bench.run(harness.instance(), "hetf", store=tmp_path)
     with pytest.raises(AttributeError, match="no attribute 'fly'"):
         _ = bench.fly  # type: ignore[attr-defined]
