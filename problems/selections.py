@@ -15,7 +15,7 @@ HOLDOUT = "holdout"
 # The usual ones, in the order in which they are listed; there may be others.
 NAMES = (
     "smoke", "default", "full", "latency", "throughput", "calls", "chips", "training", "scaling",
-    HOLDOUT,
+    "mixtures", HOLDOUT,
 )  # fmt: skip
 
 

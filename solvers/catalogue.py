@@ -17,7 +17,7 @@ from types import ModuleType
 from solvers.method import Method, register
 
 _HERE = Path(__file__).parent
-NATIVE = ("cpsat", "ideals")
+NATIVE = ("cpsat", "ideals", "mixtures")
 """Folders whose files are methods on their own, each with a ``METHOD``."""
 
 

@@ -15,8 +15,8 @@ from typing import NamedTuple
 from problems.answer import Answer
 from problems.checker import check
 from problems.instance import Instance
-from problems.rules import LatencyRules, ThroughputRules
-from tests import brute_force_calls
+from problems.rules import LatencyRules, ThroughputRules, is_mixture
+from tests import brute_force_calls, brute_force_mixture
 
 
 class Optimum(NamedTuple):
@@ -28,6 +28,8 @@ class Optimum(NamedTuple):
 
 def optimum(instance: Instance) -> Optimum:
     """Solve a tiny instance (n <= 7, K <= 3) by enumeration."""
+    if is_mixture(instance.rules):
+        return Optimum(*brute_force_mixture.optimum(instance))
     if instance.problem == "throughput":
         return _throughput(instance)
     if instance.problem == "calls":

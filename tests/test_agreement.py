@@ -37,6 +37,8 @@ SEARCH_SECONDS = 1.0
 STRIDES = {"exact": 2, "heuristic": 5}
 PACKS = 24
 SIZES = {"throughput": (5, 6, 7, 4), "latency": (5, 6, 4), "calls": (4, 5, 4), "chips": (5, 6, 7)}
+MIXED = (4, 5, 3)
+"""Nodes of mixtures: their optimum takes a program for each way of filling the memories."""
 
 
 class Case(NamedTuple):
@@ -55,7 +57,7 @@ def _cases() -> list[Case]:
         problem, rules = arguments["problem"], arguments["rules"]
         K = 2 + i % 2
         traits: dict[str, Any] = {
-            "n": SIZES[problem][i % len(SIZES[problem])],
+            "n": (sizes := MIXED if "replicate" in rules else SIZES[problem])[i % len(sizes)],
             "devices": K,
             "hosts": min((0, 1, 2)[i // 2 % 3], K),
             "density": (0.25, 0.5, 0.8)[i // 3 % 3],
@@ -78,6 +80,12 @@ def _cases() -> list[Case]:
         ("staged", "direct"), both, ("none", "half", "full"), both, memories, both
     ):
         rules = {"contiguous": contiguous, "overlap": overlap, "split_phases": split}
+        rules |= {"memory": memory, "colocate_tied": tied}
+        add(problem="throughput", topology=topology, rules=rules)
+    for topology, contiguous, overlap, memory, tied in itertools.product(
+        ("staged", "direct"), both, ("none", "half", "full"), memories, both
+    ):
+        rules = {"contiguous": contiguous, "overlap": overlap, "replicate": "mixture"}
         rules |= {"memory": memory, "colocate_tied": tied}
         add(problem="throughput", topology=topology, rules=rules)
     for topology, memory, tied, _ in itertools.product(
@@ -136,7 +144,7 @@ def test_cases_cover_the_rules():
     assert len({instance.digest for instance, _ in instances}) == len(instances)
     combinations = {(i.problem, i.rules, i.staged) for i, _ in instances}
     infeasible = sum(best.objective is None for _, best in instances)
-    assert len(combinations) == 144 + 12 + 12 + 24 + 36
+    assert len(combinations) == 144 + 72 + 12 + 12 + 24 + 36
     print(f"{len(instances)} instances, {len(combinations)} rule combinations, "
           f"{infeasible} infeasible")  # fmt: skip
     for problem in SIZES:

@@ -60,11 +60,12 @@ EDGES: dict[str, dict[str, Any]] = {
     "training": {"training": True, "groups": 3},
     "contiguous": {"problem": "throughput", "contiguous": True, "tight": 1.5},
     "split-phases": {"problem": "throughput", "training": True, "split_phases": True},
+    "mixture": {"problem": "throughput", "replicate": "mixture"},
     "direct-links": {"topology": "direct", "uneven": True, "only": ("throughput", "latency")},
     "unlimited-host": {"problem": "latency", "unlimited": True},
     "infeasible": {"tight": 0.4, "memory": "total"},
 }
-_RULES = ("memory", "colocate_tied", "contiguous", "overlap", "split_phases")
+_RULES = ("memory", "colocate_tied", "contiguous", "overlap", "split_phases", "replicate")
 LARGE = {"n": 400, "devices": 4, "density": 0.02}
 MEDIUM = {"n": 24, "devices": 4, "density": 0.2, "tied": 3, "groups": 2, "unsupported": 0.2}
 

@@ -6,7 +6,9 @@
     x_gk <= y_ik                                                every group g that reads weight i
     sum_k x_gk = 1,  sum_k y_ik >= 1,  x >= 0,  0 <= y <= 1
 
-(one phase unless `split_phases`; unlimited devices have no load row). What is claimed is not what
+(one phase unless `split_phases`; unlimited devices have no load row). It holds for mixtures, too:
+x_gk is then the share of samples for which g is on k, and y_ik at least the largest of those of the
+readers, which the device holds where any mapping in use puts one there. What is claimed is not what
 the LP solver says: from its dual multipliers, clipped and scaled, the Lagrangian is computed anew,
 
     sum_g min_k [ sum_f lambda_fk p_fk(g) + mu_k m(g) + sum_i pi_igk ]
@@ -43,7 +45,7 @@ def _refuses(instance: Instance) -> str | None:
 @bound(
     "load-lp",
     problems=["throughput", "latency"],
-    rules=[*THROUGHPUT_RULES, "contention"],
+    rules=[*THROUGHPUT_RULES, "contention", "replicate"],
     refuses=_refuses,
 )
 def load_lp(instance: Instance) -> tuple[float, str]:

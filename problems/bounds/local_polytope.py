@@ -39,7 +39,7 @@ def _refuses(instance: Instance) -> str | None:
 @bound(
     "local-polytope",
     problems=["throughput"],
-    rules=[*RULES, "replicate"],  # the only one of these bounds that may name it
+    rules=[*RULES, "replicate"],  # this one and the load LP alone may name it
     refuses=_refuses,
 )
 def local_polytope(instance: Instance) -> tuple[float, str]:

@@ -21,9 +21,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-import msgspec
-
 from problems.instance import Instance
+from problems.rules import given
 
 Compute = Callable[..., tuple[float, str]]
 Effort = Literal["cheap", "search"]
@@ -89,7 +88,7 @@ class Bounder:
         """Why the bound is refused for an instance; None where it holds."""
         if instance.problem not in self.problems:
             return f"{self.name} bounds {', '.join(self.problems)}, not {instance.problem}"
-        unknown = sorted(set(msgspec.to_builtins(instance.rules)) - self.rules)
+        unknown = sorted(set(given(instance.rules)) - self.rules)
         if unknown:
             return f"{self.name} is not proved under the rules {', '.join(unknown)}"
         return self.refuses(instance)

@@ -219,6 +219,29 @@ SCALING: list[tuple[str, str, str]] = [
 ]  # fmt: skip
 
 
+MIXTURE: dict[str, Any] = {"replicate": "mixture"}
+
+# Samples split over mappings: ample memory, operators that are missing, and memory that binds.
+MIXTURES: list[tuple[str, dict[str, Any], str]] = [
+    ("duo-shm", MIXTURE, "dlrm"),
+    ("unlike-tcp", MIXTURE, "mobilenetv2"),
+    ("quad-eth1g", MIXTURE, "inceptionv3:block"),
+    ("edge", MIXTURE, "unet"),
+    ("edge-duo", MIXTURE, "shufflenetv2"),
+    ("server", MIXTURE, "alexnet"),
+    ("server", MIXTURE | CONTIGUOUS, "vgg16"),
+    ("server", MIXTURE | {"overlap": "full"}, "bert-base:parent"),
+    ("server-3gen", MIXTURE | CONTIGUOUS, "wrn50-2"),
+    ("server-4gpu", MIXTURE, "distilbert"),
+    ("server-h100-l40s", MIXTURE, "gpt2"),
+    ("server-tight-96m", MIXTURE | CONTIGUOUS, "resnet50:parent"),
+    ("server-tight-96m", MIXTURE, "swin-tiny:parent"),
+    ("server-tight-384m", MIXTURE, "bert-base"),
+    ("nvlink-8a100-tight-128m", MIXTURE | WEIGHTS, "vit-base"),
+    ("nvlink-8h100", MIXTURE | CONTIGUOUS, "llama2-70b:block"),
+]  # fmt: skip
+
+
 def index() -> Index:
     """The whole index, in the order of the tables."""
     inference = [_spec("throughput", *line) for line in _lines(THROUGHPUT)]
@@ -235,16 +258,20 @@ def index() -> Index:
         for problem, platform, names in SCALING
         for name in names.split()
     ]
-    specs = [*inference, *training, *scaling, *chips]
+    mixtures = [_spec("throughput", *line) for line in _lines(MIXTURES)]
+    single = [*inference, *training, *scaling, *chips]
+    specs = [*single, *mixtures]
     chosen = {
         "smoke": list(SMOKE),
         "default": list(DEFAULT),
-        "full": _public(specs),
+        # One mapping an answer; mixtures have a selection of their own.
+        "full": _public(single),
         # What is trained or generated has selections of its own.
         "latency": _public(s for s in inference if s.problem == "latency"),
         "throughput": _public(s for s in inference if s.problem == "throughput"),
         "training": _public(training),
         "scaling": _public(scaling),
+        "mixtures": _public(mixtures),
     }
     return Index("placebench-index/1", specs, derived(specs, chosen))
 

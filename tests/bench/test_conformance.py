@@ -101,7 +101,7 @@ def silent(instance, context):
 
 def test_every_edge_has_an_answer_but_the_infeasible_ones():
     found = list(cases.edges(ALL))
-    assert len({case.name for case in found}) == len(found) == 15 + 14 + 14 + 12 + 12
+    assert len({case.name for case in found}) == len(found) == 16 + 14 + 14 + 12 + 12
     for case in found:
         placements = product(range(case.instance.K), repeat=case.instance.n)
         fits = any(is_placeable(case.instance, np.array(each)) for each in placements)

@@ -1,0 +1,1 @@
+"""Throughput with ``replicate: mixture``: column generation over mappings."""

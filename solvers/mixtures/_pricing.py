@@ -1,0 +1,159 @@
+"""The mapping of least weighted load, and a bound on it, by a mixed-integer program in HiGHS.
+
+    minimise  sum over engines e of lambda_e load(e)
+    over mappings that keep every rule and that fit beside what devices hold already
+
+The rows are those of the formulation of the single-mapping problem, ``assign`` or ``prefix``: there
+a row says that an engine's load is at most the period. Here the rows themselves, weighted, are
+what is minimised, and the period is gone.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from problems import throughput
+from problems.instance import Instance
+from solvers.backends import highs
+from solvers.backends._outcome import Task
+from solvers.formulations import assign, prefix
+from solvers.formulations._contract import Contracted, contract
+from solvers.model import Model
+
+ENGINES = {
+    "none": ("load",),
+    "half": ("load", "transfer load"),
+    "full": ("load", "receive load", "send load"),
+}
+
+
+class Priced(NamedTuple):
+    """A lower bound on the least weighted load, in units, and the best mapping, shape (n,)."""
+
+    bound: float
+    device: np.ndarray | None
+
+
+@dataclass(frozen=True, eq=False)
+class Room:
+    """What is decided of where nodes may be: a node of the search over memory.
+
+    Attributes
+    ----------
+    held : bool array, shape (G, K)
+        Pairs of group and device whose memory is spent, whoever uses them.
+    barred : bool array, shape (G, K)
+        Pairs that no mapping uses.
+    """
+
+    held: np.ndarray
+    barred: np.ndarray
+
+
+class Pricing:
+    """Prices mappings of one instance; `scale` is the seconds of a unit."""
+
+    def __init__(self, instance: Instance, scale: float, seed: int, threads: int) -> None:
+        self.instance, self.scale, self.seed, self.threads = instance, scale, seed, threads
+        rules = throughput.rules_of(instance)
+        formulation = prefix if rules.contiguous else assign
+        model = formulation.build(instance, symmetry=False, upper=math.inf, scale=scale)
+        self.contracted: Contracted = contract(instance)
+        self.member = np.unique(instance.group, return_index=True)[1]
+        K = instance.K
+        self.rows: list[np.ndarray] = []
+        lower, upper = model.row_lower.copy(), model.row_upper.copy()
+        for name in ENGINES[rules.overlap]:
+            # Devices come last: before them `prefix` has rows of positions.
+            self.rows.append(np.arange(model.rows[name].stop - K, model.rows[name].stop))
+        for name in ("load", "transfer load", "receive load", "send load", "floor",
+                     "position load"):  # fmt: skip
+            if name in model.rows:
+                lower[model.rows[name]], upper[model.rows[name]] = -np.inf, np.inf
+        top = model.variables["period"]
+        self.loads = model.matrix[np.concatenate(self.rows)].tolil()
+        self.loads[:, top] = 0.0
+        self.loads = self.loads.tocsr()
+        self.model = replace(
+            model, row_lower=lower, row_upper=upper, cost=np.zeros(len(model.cost))
+        )
+        self.x = self._places(model)
+
+    def _places(self, model: Model) -> np.ndarray:
+        """Columns "group g is on device k", shape (G, K)."""
+        block = "x" if model.shapes.get("x", (0, 0))[-1] else "position"
+        found = np.arange(model.variables[block].start, model.variables[block].stop)
+        return found.reshape(len(self.contracted.supported), self.instance.K)
+
+    def least(self, weights: np.ndarray, room: Room | None, seconds: float) -> Priced:
+        """Bound the least weighted load, and find a mapping that has it.
+
+        Parameters
+        ----------
+        weights : float64 array, shape (E, K)
+            lambda, at least 0.
+        room : Room or None
+            None: every pair may be used, each mapping fits by itself.
+        seconds : float
+            After which the bound that is proved by then is returned.
+
+        Returns
+        -------
+        Priced
+            With a bound of inf where there is no mapping.
+        """
+        model = self.model if room is None else self._in(room)
+        cost = np.asarray(self.loads.T @ weights.ravel())
+        model = replace(model, cost=cost)
+        best, found, bound = math.inf, None, 0.0
+
+        def take(x: np.ndarray) -> None:
+            nonlocal best, found
+            value = float(cost @ x)
+            if value < best:
+                best, found = value, model.read(x).device
+
+        def raise_to(value: float) -> None:
+            nonlocal bound
+            if math.isfinite(value):
+                bound = max(bound, value)
+
+        task = Task(
+            start=None, seconds=seconds, threads=self.threads, seed=self.seed, gap=0.0,
+            on_solution=take, on_bound=raise_to, log=False,
+        )  # fmt: skip
+        outcome = highs.solve(model, task)
+        if outcome.status == "infeasible":
+            return Priced(math.inf, None)
+        if outcome.status == "optimal" and not model.integer.any():
+            bound = best
+        return Priced(min(bound, best), found)
+
+    def _in(self, room: Room) -> Model:
+        """The model where held pairs cost no memory, which is spent, and barred ones are out."""
+        model, c = self.model, self.contracted
+        upper, lower = model.upper.copy(), model.lower.copy()
+        upper[self.x[room.barred]] = 0.0
+        row_upper, matrix = model.row_upper.copy(), model.matrix
+        start = model.rows["memory"].stop - self.instance.K
+        if room.held.any() and model.shapes["held"][1]:
+            tight = np.flatnonzero(self.instance.memory < c.bytes.sum() + c.shared_bytes.sum())
+            held = np.arange(model.variables["held"].start, model.variables["held"].stop)
+            held = held.reshape(model.shapes["held"])
+            matrix = matrix.tolil()
+            for j, k in enumerate(tight.tolist()):
+                mine = self.x[room.held[:, k], k]
+                for column in mine.tolist():
+                    row_upper[start + k] -= matrix[start + k, column]
+                    matrix[start + k, column] = 0.0
+                lower[held[c.reader_weight[room.held[c.reader_group, k]], j]] = 1.0
+            matrix = matrix.tocsr()
+            matrix.eliminate_zeros()
+        changed: Model = replace(
+            model, upper=upper, lower=lower, row_upper=row_upper, matrix=matrix
+        )
+        return changed

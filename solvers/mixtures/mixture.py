@@ -1,0 +1,112 @@
+"""`throughput` with ``replicate: mixture``: column generation with exact pricing (this suite).
+
+See :mod:`_generate` for the bound, :mod:`_pricing` for the mappings, :mod:`_search` for memory.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from problems.answer import Answer
+from problems.instance import Instance
+from problems.placement import memory_use
+from problems.rules import is_mixture
+from problems.single import best_single
+from solvers import objective
+from solvers.formulations._floor import floor
+from solvers.keeper import TOLERANCE, Keeper
+from solvers.method import Context, Method, Unsupported, options_of
+from solvers.mip import guess
+from solvers.mixtures._columns import Columns
+from solvers.mixtures._pricing import Pricing
+from solvers.mixtures._search import Search
+
+RESERVE = 0.05, 0.5
+"""What is kept of the time left for the last step: a share, at most so many seconds."""
+
+
+def mixture(instance: Instance, context: Context, *, symmetry: bool = True) -> Answer | None:
+    """Column generation over mappings, with the Lagrangian bound of every step.
+
+    Parameters
+    ----------
+    symmetry : bool
+        Give like devices equal weights, and take a mapping with its relabelled copies, where no
+        memory is shared.
+    """
+    reason = refuses(instance)
+    if reason is not None:
+        raise Unsupported(reason)
+    keeper = Keeper(context, lambda answer: objective.value(instance, answer), slack=TOLERANCE)
+    alone = best_single(instance)
+    for answer in (context.start, None if alone is None else alone[0]):
+        if answer is not None and objective.value(instance, answer) is not None:
+            keeper.take(answer)
+    if keeper.value == 0.0:
+        context.claim("optimal", 0.0, "the starting answer takes no time")
+        return keeper.best
+    keeper.bound_by(max(floor(instance, context.time_left(), keeper.value), context.bound))
+    if keeper.proved():
+        keeper.conclude("optimal", "the starting answer meets a known bound")
+        return keeper.best
+    if context.time_left() <= 0:
+        keeper.conclude("stopped", "no time was left for a program")
+        return keeper.best
+    scale = keeper.value if math.isfinite(keeper.value) else guess(instance)
+    pricing = Pricing(instance, scale, context.seed, context.threads)
+    coupled = is_coupled(instance)
+    columns = Columns(instance, scale, turning=symmetry and not coupled)
+    for device in first_mappings(instance, keeper.best):
+        columns.add(device)
+    context.built()
+    kept = min(RESERVE[0] * context.time_left(), RESERVE[1])
+    reserve = kept if math.isfinite(kept) else 0.0
+    search = Search(pricing, columns, keeper, lambda: context.time_left() - reserve, coupled)
+    ended = search.run()
+    keeper.bound_by(keeper.bound)  # what came before the answer that it meets
+    note = f"{len(columns.devices)} mappings, {search.nodes} nodes"
+    if not ended:
+        keeper.conclude("stopped", note)
+    else:
+        keeper.conclude("infeasible" if keeper.best is None else "optimal", note)
+    return keeper.best
+
+
+def refuses(instance: Instance) -> str | None:
+    """Why the method cannot take the instance, or None."""
+    if not is_mixture(instance.rules):
+        return "mixture is for `replicate: mixture`"
+    return None
+
+
+def is_coupled(instance: Instance) -> bool:
+    """Whether some device cannot hold everything, so that mappings share its memory."""
+    whole = float(memory_use(instance, np.zeros(instance.n, np.int64))[0])
+    return bool((instance.memory < whole).any())
+
+
+def first_mappings(instance: Instance, best: Answer | None) -> list[np.ndarray]:
+    """What the master starts from: the known mappings, and every device alone that can."""
+    found = [] if best is None else [best.device, *(best.others or ())]
+    for k in range(instance.K):
+        device = np.full(instance.n, k, np.int64)
+        if objective.value(instance, Answer(device)) is not None:
+            found.append(device)
+    return found
+
+
+METHOD = Method(
+    name="mixture",
+    run=mixture,
+    problems=("throughput",),
+    kind="exact",
+    source="this suite",
+    options=options_of(mixture),
+    warm=True,
+    needs=("highspy",),
+    refuses=refuses,
+    summary="Column generation over mappings, priced by a mixed-integer program",
+    mixtures=True,
+)
