@@ -38,6 +38,31 @@ def test_a_relaxation_that_is_stopped_gives_a_bound_all_the_same(monkeypatch):
     assert [options.get("time_limit") for options in given] == [0.01, None]
 
 
+def test_is_not_above_the_minimum_where_presolve_of_highs_1_16_is():
+    # A device that holds group 3 receives what 0, 1 and 2 send; the set {3} has the least value.
+    model, G = Linear(), 4
+    t = model.variables(1, upper=1.7020413240923529)
+    x = model.variables(G, integer=True)
+    pays = model.variables(3)
+    model.add(load := model.rows(1, upper=0.0), t, -1.0)
+    model.add(load, x[3], 1.0)
+    model.add(load, pays, [0.3333333333333358, 0.6044868249989996, 0.4617744609644398])
+    receives = model.rows(3, lower=0.0)
+    model.add(receives, pays, 1.0)
+    model.add(receives, x[[0, 3, 1]], [1.0, -1.0, 1.0])
+    model.add(receives[[0, 2]], x[2], -1.0)
+    equal = model.rows(2, lower=0.0)
+    model.add(equal, x[2], 1.0)
+    model.add(equal, x[:2], -1.0)
+    cost = np.zeros(model.width)
+    cost[t], cost[x[3]] = 0.99, -1.9253841899988084
+    found, solution = model.minimise(cost, 5.0)
+    best = 0.99 * 1.6044868249989996 - 1.9253841899988084
+    assert found <= best
+    assert found == pytest.approx(best, abs=1e-5)
+    assert solution[x] == pytest.approx([0, 0, 0, 1])
+
+
 def test_no_solution():
     model, cost = knapsack()
     assert model.minimise(cost, 5.0, {0: 5.0}) == (math.inf, None)

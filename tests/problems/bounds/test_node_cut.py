@@ -3,9 +3,9 @@ from itertools import product
 import numpy as np
 import pytest
 
+from problems.bounds.column_generation import load_of
 from problems.bounds.nets import nets_of
 from problems.bounds.node_cut import MEANS, MinimumCut, node_cut
-from problems.bounds.set_partition import _load
 from tests.problems.bounds.throughput_cases import solved
 from tests.tiny import instance
 
@@ -46,7 +46,7 @@ def test_cuts_are_the_least_over_all_sets(seed):
     for c in np.flatnonzero(~nets.host).tolist():
         cut = MinimumCut(nets, c, MEANS["none"][0])
         sets = [np.flatnonzero(each) for each in product((0, 1), repeat=G) if any(each)]
-        loads = [_load(nets, c, each) * nets.work[0] for each in sets]
+        loads = [load_of(nets, c, each) for each in sets]
         for g in cut.heaviest.tolist():
             least = min(load for load, each in zip(loads, sets, strict=True) if g in each)
             assert cut.least(g) == pytest.approx(least, rel=1e-6)
