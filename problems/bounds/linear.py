@@ -16,7 +16,7 @@ from scipy import sparse
 TOLERANCE = 1e-6
 # No presolve where something is to be proved: that of HiGHS 1.16 fixes variables that an optimum
 # needs, and 0 was "proved" where -0.34 is the minimum (the program is in tests, `test_linear.py`).
-STRICT = {
+STRICT: dict[str, Any] = {
     "presolve": "off",
     "mip_rel_gap": 1e-7,
     "mip_abs_gap": 1e-9,
