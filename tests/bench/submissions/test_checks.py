@@ -362,6 +362,12 @@ def test_the_first_bytes_decide_that_a_file_is_not_read(good):
     assert found["lines"].errors[0].endswith("it is not read")
 
 
+def test_a_small_file_that_would_be_huge_is_not_unpacked(good):
+    bomb(good)
+    assert results(good)["sizes"].state == "ok"
+    assert "bytes unpacked: it is not read" in results(good)["answers"].errors[0]
+
+
 def test_encoding_is_the_same_everywhere(good):
     said = msgspec.json.decode((good / layout.SUBMISSION).read_bytes(), type=layout.Submission)
     assert layout.plain(said) == (good / layout.SUBMISSION).read_bytes()
