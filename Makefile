@@ -1,6 +1,6 @@
 # Two commands do everything on a fresh machine: `make bench` and `make test`.
 PYTHON ?= python3
-# Optional parts, comma-separated: capture, rl, cluster, partition, cbc, gpu-data.
+# Optional parts, comma-separated: capture, rl, cluster, partition, cbc, gpu-data, browser.
 EXTRAS ?=
 # pytest's own arguments, for instance `make test ARGS="-k checker -x"`; -n 0 runs in one process.
 ARGS ?=
@@ -28,7 +28,7 @@ bench: $(core)  ## run the default comparison, print the leaderboard, write the 
 	$(BIN)/placebench run -i default -m default --time $(TIME) --jobs $(JOBS) --store results/runs
 	$(BIN)/placebench leaderboard --quiet --store results/runs
 
-test: $(dev)  ## run the tests (EXTRAS=capture,rl,cluster,partition,cbc,gpu-data adds the optional parts)
+test: $(dev)  ## run the tests (EXTRAS=capture,rl,cluster,partition,cbc,gpu-data,browser adds the optional parts)
 	$(BIN)/python -m pytest $(PARALLEL) $(ARGS)
 
 lint: $(dev)  ## ruff and mypy

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import zlib
 from collections.abc import Iterator
 from hashlib import sha256
 from pathlib import Path
@@ -225,6 +226,20 @@ class Store:
         if answers.digest(file) != name:
             raise FileError(f"{path}: the content does not have the digest in its name")
         return file
+
+    def answer_bytes(self, name: str) -> bytes:
+        """A stored answer as JSON, as it lies there: nothing is verified.
+
+        Raises
+        ------
+        FileError
+            If it is missing or unreadable.
+        """
+        path = self._answer_path(name)
+        try:
+            return gzip.decompress(path.read_bytes())
+        except (OSError, EOFError, zlib.error) as error:
+            raise FileError(f"{path}: cannot be read: {error}") from None
 
     def put_environment(self, environment: dict[str, Any]) -> str:
         """Store the description of an environment; returns its digest."""

@@ -210,7 +210,7 @@ def leaderboard(
     ] = False,
     json: Json = False,
 ) -> int:
-    """Rank the entries; write index.html, leaderboard.md and leaderboard.csv.
+    """Rank the entries; write a site of pages (index.html), and tables as .md, .csv and .tex.
 
     Exit code 1: a record was set aside, as it does not hold, or an answer refutes a bound.
     """

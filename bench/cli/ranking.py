@@ -8,11 +8,14 @@ from pathlib import Path
 
 from bench import bks
 from bench.cli import DONE, FAILED, UsageError, output
-from bench.leaderboard import gather, page, terminal, text, words
+from bench.leaderboard import gather, site, terminal, words
 from bench.leaderboard.board import Board
+from bench.leaderboard.evidence import Evidence, runs_of
+from bench.leaderboard.gather import Known, Source
+from bench.records import Store
 from bench.wanted import Wanted
 from problems.catalogue import Library
-from problems.files import FileError, write_atomically
+from problems.files import FileError
 
 
 def run(
@@ -24,7 +27,7 @@ def run(
     quiet: bool,
     json: bool,
 ) -> int:
-    """Rank, write the pages, print the table.
+    """Rank, write the site, print the table.
 
     Raises
     ------
@@ -47,7 +50,7 @@ def run(
         output.warn(f"placebench: {source.name}: no record is left to rank")
         return FAILED
     board = gather.board(source, known)
-    write(board, folder)
+    write(board, source, known, wanted, folder)
     published = None if publish is None else gather.publish(source, publish, bks.RESULTS)
     code = FAILED if board.contradictions or source.faults else DONE
     if json:
@@ -57,19 +60,16 @@ def run(
         terminal.show(board, output.console())
     if published is not None:
         print(f"published: {published}")
-    print(f"page: {folder / 'index.html'}  (also leaderboard.md, leaderboard.csv)")
+    print(f"page: {folder / 'index.html'}  (also leaderboard.md, .csv, .tex)")
     return code
 
 
-def write(board: Board, folder: Path) -> None:
-    """Write a board in all its forms."""
-    forms = {
-        "index.html": page.render(board),
-        "leaderboard.md": text.markdown(board),
-        "leaderboard.csv": text.comma_separated(board),
-    }
-    for name, content in forms.items():
-        write_atomically(folder / name, content.encode())
+def write(board: Board, source: Source, known: Known, wanted: Wanted, folder: Path) -> None:
+    """Write the site of a board into a folder."""
+    behind = Evidence(
+        runs_of(board, source.records), source.store, known.claims, Store(bks.RESULTS), wanted.find
+    )
+    site.write(folder, board, behind)
 
 
 def standings(board: Board) -> list[dict[str, object]]:

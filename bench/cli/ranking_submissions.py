@@ -62,13 +62,13 @@ def run(
         board = replace(board, remarks=[*board.remarks, *source.faults])
         contradicted |= bool(board.contradictions)
         place = folder if table.name == MAIN else folder / table.name
-        ranking.write(board, place)
+        ranking.write(board, source, known, wanted, place)
         if json:
             said += [{"table": table.name, **each} for each in ranking.standings(board)]
             continue
         if not quiet:
             terminal.show(board, output.console())
-        print(f"{table.name}: {place / 'index.html'}  (also leaderboard.md, leaderboard.csv)")
+        print(f"{table.name}: {place / 'index.html'}  (also leaderboard.md, .csv, .tex)")
     if not shown and not faults:
         raise FileError(f"{submissions}: nothing to rank there")
     if json:

@@ -89,11 +89,17 @@ class Standing:
 
 @dataclass(frozen=True)
 class Cell:
-    """One entry on one instance, seeds averaged; `reason` says why an answer is missing."""
+    """One entry on one instance, seeds averaged; `reason` says why an answer is missing.
+
+    `gap_best` is the quality gap (inf without an answer), `primal_gap` the one that is ranked (1
+    without); `time_s` counts the limit where there is no valid answer.
+    """
 
     objective: float | None
     gap_bound: float
     gap_best: float
+    primal_gap: float
+    time_s: float
     runs: int
     answered: int
     reason: str
@@ -271,6 +277,8 @@ def _cell(row: Any) -> Cell:
         objective=None if np.isnan(row.objective) else float(row.objective),
         gap_bound=float(row.gap_bound),
         gap_best=float(row.gap_best),
+        primal_gap=float(row.primal_gap),
+        time_s=float(row.time_s),
         runs=int(row.runs),
         answered=int(row.answered),
         reason=str(row.reason),

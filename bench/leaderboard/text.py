@@ -19,20 +19,10 @@ def markdown(board: Board) -> str:
         total = len(section.rows)
         lines += ["", f"## {section.title} ({total} instances)", ""]
         heads = [heading for heading, _ in words.COLUMNS.values()]
-        rows = [
-            [
-                words.place(s),
-                f"`{s.entry}`",
-                f"{s.mean_rank:.2f}",
-                words.percent(s.gap_bound),
-                words.percent(s.gap_best),
-                f"{s.integral:.3f}",
-                words.answered(s, total),
-                words.wrong(s),
-                words.seconds(s.time_s),
-            ]
-            for s in section.standings
-        ]
+        rows = []
+        for s in section.standings:
+            place, entry, *rest = words.ranked(s, total)
+            rows.append([place, f"`{entry}`", *rest])
         lines += _table(heads, rows)
         lines += ["", "Gap of each entry to the best known answer:", ""]
         names = [s.entry for s in section.standings]

@@ -94,6 +94,21 @@ def wrong(standing: Standing) -> str:
     return text + ("*" if standing.conflict else "")
 
 
+def ranked(standing: Standing, total: int) -> list[str]:
+    """The line of an entry in the ranked table, in the order of :data:`COLUMNS`."""
+    return [
+        place(standing),
+        standing.entry,
+        f"{standing.mean_rank:.2f}",
+        percent(standing.gap_bound),
+        percent(standing.gap_best),
+        f"{standing.integral:.3f}",
+        answered(standing, total),
+        wrong(standing),
+        seconds(standing.time_s),
+    ]
+
+
 def status(row: Row) -> str:
     """Headline: ``optimal``, ``best, proved by prefix@highs``, ``best``, ``open``."""
     known = row.known

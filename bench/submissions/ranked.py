@@ -52,6 +52,12 @@ class Several(Store):
                 return each.get_answer(name)
         raise FileError(f"{name}: no submission has this answer")
 
+    def answer_bytes(self, name: str) -> bytes:  # noqa: D102
+        for each in self._stores:
+            if each.has_answer(name):
+                return each.answer_bytes(name)
+        raise FileError(f"{name}: no submission has this answer")
+
     def get_environment(self, name: str) -> dict[str, Any]:  # noqa: D102
         for each in self._stores:
             if name in {path.stem for path in each.environment_paths()}:

@@ -189,6 +189,14 @@ def wrong(instance, context):
 """
 
 
+def _files(folder):
+    return {
+        path.relative_to(folder).as_posix(): path.read_bytes()
+        for path in folder.rglob("*")
+        if path.is_file()
+    }
+
+
 def test_run_then_leaderboard_then_publish(cli, tmp_path):
     code, out, _ = cli("run", "-i", "smoke", "-m", "greedy,heft", "--time", "1s", "--jobs", "2")
     assert code == 0
@@ -206,14 +214,16 @@ def test_run_then_leaderboard_then_publish(cli, tmp_path):
     code, out, _ = cli("leaderboard", "-o", "page", "--publish", "first")
     assert code == 0
     assert "throughput, contiguous" in out
-    written = {path.name: path.read_bytes() for path in (tmp_path / "page").iterdir()}
-    assert set(written) == {"index.html", "leaderboard.md", "leaderboard.csv"}
+    written = _files(tmp_path / "page")
+    tables = {"index.html", "leaderboard.md", "leaderboard.csv", "leaderboard.tex"}
+    assert {name for name in written if "/" not in name} == tables
+    assert sum(name.startswith("instances/") for name in written) == 2
+    assert sum(name.startswith("entries/") for name in written) == 2
     published = tmp_path / "results" / "records" / "first.jsonl"
     assert len(published.read_text().splitlines()) == 3
     # The published file gives the same pages, byte for byte.
     assert cli("leaderboard", "--records", published, "-o", "again")[0] == 0
-    again = {path.name: path.read_bytes() for path in (tmp_path / "again").iterdir()}
-    assert again == written
+    assert _files(tmp_path / "again") == written
     assert cli("leaderboard", "--records", published)[0] == 0
     assert (tmp_path / "results" / "leaderboard" / "leaderboard.md").is_file()
 
