@@ -82,12 +82,6 @@ def _cases() -> list[Case]:
         rules = {"contiguous": contiguous, "overlap": overlap, "split_phases": split}
         rules |= {"memory": memory, "colocate_tied": tied}
         add(problem="throughput", topology=topology, rules=rules)
-    for topology, contiguous, overlap, memory, tied in itertools.product(
-        ("staged", "direct"), both, ("none", "half", "full"), memories, both
-    ):
-        rules = {"contiguous": contiguous, "overlap": overlap, "replicate": "mixture"}
-        rules |= {"memory": memory, "colocate_tied": tied}
-        add(problem="throughput", topology=topology, rules=rules)
     for topology, memory, tied, _ in itertools.product(
         ("staged", "direct"), memories, both, range(6)
     ):
@@ -108,6 +102,12 @@ def _cases() -> list[Case]:
         rules = {"overlap": overlap, "through_traffic": through}
         rules |= {"memory": memory, "colocate_tied": tied}
         add(problem="chips", topology="direct", rules=rules)
+    for topology, contiguous, overlap, memory, tied in itertools.product(
+        ("staged", "direct"), both, ("none", "half", "full"), memories, both
+    ):
+        rules = {"contiguous": contiguous, "overlap": overlap, "replicate": "mixture"}
+        rules |= {"memory": memory, "colocate_tied": tied}
+        add(problem="throughput", topology=topology, rules=rules)
     return result
 
 

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
+
 from bench.cli import DONE, FAILED, UsageError, output
 from bench.leaderboard.words import seconds
 from bench.selection import Selected, load, select
 from problems import answer as answers
+from problems import mixture
+from problems.answer import Answer
 from problems.catalogue import Library
 from problems.checker import check
 from problems.files import FileError, read
+from problems.instance import Instance
 
 
 def run(file: Path, instance_text: str | None, json: bool) -> int:
@@ -47,7 +52,29 @@ def run(file: Path, instance_text: str | None, json: bool) -> int:
             f" {instance.digest[:16]}..."
         )
     verdict = check(instance, answer)
-    return _tell(json, instance.id, verdict.objective, list(verdict.violations))
+    code = _tell(json, instance.id, verdict.objective, list(verdict.violations))
+    if verdict.valid and answer.rates is not None and not json:
+        for line in _mixture(instance, answer):
+            print(line)
+    return code
+
+
+def _mixture(instance: Instance, answer: Answer) -> list[str]:
+    """What goes by each mapping, and how busy that keeps the devices."""
+    assert answer.rates is not None
+    every, total = mixture.mappings(answer), float(answer.rates.sum())
+    lines = [
+        f"{100 * rate / total:.2f} % of the samples by mapping {i}, on"
+        f" {', '.join(instance.device_names[k] for k in sorted(set(device.tolist())))}"
+        for i, (device, rate) in enumerate(zip(every, answer.rates.tolist(), strict=True))
+    ]
+    loads = sum(
+        rate * mixture.engine_loads(instance, device)
+        for device, rate in zip(every, answer.rates.tolist(), strict=True)
+    )
+    for name, use in zip(instance.device_names, np.max(loads, axis=0).tolist(), strict=True):
+        lines.append(f"{name} is in use {100 * use:.2f} % of the time")
+    return lines
 
 
 def _tell(
