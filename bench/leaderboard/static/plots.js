@@ -94,7 +94,7 @@ function loads({ compute, receive, send, load, objective, devices }, axis) {
       marker: { symbol: "line-ns-open", size: 22, color: colour("--ink"), line: { width: 3 } },
       hovertemplate: "%{y} load: %{text}<extra></extra>" }];
   const widest = Math.max(objective, ...compute.map((c, k) => c + receive[k] + send[k]));
-  return [traces, { barmode: "stack", showlegend: true, legend: { orientation: "h", y: 1.02, yanchor: "bottom" },
+  return [traces, { barmode: "stack", showlegend: true, legend: { orientation: "h", yref: "container", y: 0, yanchor: "bottom" },
     xaxis: { ...linear(axis, widest), range: [0, widest * 1.04], title: { text: "time a sample" } },
     yaxis: { ...axis, autorange: "reversed" },
     shapes: [{ type: "line", x0: objective, x1: objective, y0: 0, y1: 1, yref: "paper", line: { color: colour("--bad"), width: 2, dash: "dash" } }],

@@ -280,6 +280,7 @@ def test_axe_finds_nothing(visit, built, axe, scheme):
         for box in page.locator(".plotted:visible").all():
             drawn(page, box.get_attribute("data-plot"))
         page.evaluate(axe.read_text())
-        found = page.evaluate("axe.run()")["violations"]
+        # Preloading asks for the style sheets by XMLHttpRequest, which file:// does not have.
+        found = page.evaluate("axe.run({preload: false})")["violations"]
         told = [(v["id"], v["help"], [n["html"][:150] for n in v["nodes"][:3]]) for v in found]
         assert not told, name
