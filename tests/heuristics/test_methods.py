@@ -40,6 +40,7 @@ FEW = {
     "lns": {"start": "single", "rounds": 3},
     "max-load": {"by": "dpl"},
     "metis": {"tries": 8},
+    "policy": {"samples": 64},
     "portfolio": {"parts": "exact"},
     "random": {"restarts": 30},
     "scotch": {"tries": 8},

@@ -1,0 +1,64 @@
+"""One run of the entry: which weights, on which device, with how many threads; needs torch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import torch
+
+from heuristics.rl import checkpoint as checkpoint_
+from heuristics.rl.policy import Config, Policy, fresh
+from heuristics.rl.search import device_of, search
+from heuristics.rl.tasks import task_of
+from heuristics.shared.best import Best
+
+
+def improve(best: Best, variant: str, file: Path | None, samples: int) -> None:
+    """Improve the answer in `best`; nothing where there is none, or nothing to gain.
+
+    Parameters
+    ----------
+    variant : {'zero-shot', 'fine-tuned', 'scratch'}
+    file : Path or None
+        Checkpoint; the suite's own by default. None is read from `scratch`.
+    samples : int
+        Proposals at most; 0: until the context's time is up.
+
+    Raises
+    ------
+    CheckpointError
+        If the checkpoint cannot be used.
+    """
+    context, device = best.context, device_of()
+    policy = _policy(variant, file, int(context.rng.integers(2**31)), device)
+    if best.answer is None or best.value <= 0 or best.done():
+        return
+    task = task_of(best.instance, int(context.rng.integers(2**31)))
+    if task.places == 1:
+        return
+    place = np.zeros(task.units, np.int64)
+    place[task.unit] = best.answer.device
+    with _threads(context.threads):
+        count = search(task, policy, best, place, samples, learn=variant != "zero-shot")
+    context.claim("feasible", best.value, f"{count} proposals, network on {device.type}")
+
+
+def _policy(variant: str, file: Path | None, seed: int, device: torch.device) -> Policy:
+    if variant == "scratch":
+        return fresh(Config(), seed, device)
+    path = checkpoint_.PRETRAINED if file is None else file
+    return checkpoint_.policy_of(checkpoint_.read(path), path, device)
+
+
+@contextmanager
+def _threads(count: int) -> Iterator[None]:
+    """So many threads for torch, which has one number for the whole process."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(count)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
