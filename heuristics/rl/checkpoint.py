@@ -22,6 +22,7 @@ from problems.files import encode, write_atomically
 FORMAT = "placebench-policy/1"
 PRETRAINED = Path(__file__).with_name("pretrained.safetensors")
 MODEL, OPTIMIZER = "model.", "optimizer."
+HEADER = "placebench"
 
 
 class CheckpointError(ValueError):
@@ -72,8 +73,9 @@ def write(
     tensors = {name: value.detach().cpu().contiguous() for name, value in tensors.items()}
     digest = digest_of(policy.config, tensors, notes)
     config = dataclasses.asdict(policy.config)
-    header = {"format": FORMAT, "content": encode([config, notes]).decode(), "digest": digest}
-    write_atomically(path, save(tensors, metadata=header))
+    header = {"format": FORMAT, "content": [config, notes], "digest": digest}
+    # One entry: safetensors writes several in an order of chance.
+    write_atomically(path, save(tensors, metadata={HEADER: encode(header).decode()}))
     return digest
 
 
@@ -87,18 +89,18 @@ def read(path: Path) -> Checkpoint:
     """
     try:
         with safe_open(path, framework="pt") as file:
-            header = file.metadata() or {}
+            header = json.loads((file.metadata() or {}).get(HEADER, "{}"))
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except FileNotFoundError:
         raise CheckpointError(f"checkpoint {path}: there is no such file") from None
-    except (SafetensorError, OSError) as error:
+    except (SafetensorError, OSError, json.JSONDecodeError) as error:
         raise CheckpointError(f"checkpoint {path}: not a safetensors file ({error})") from None
     if header.get("format") != FORMAT:
         raise CheckpointError(
             f"checkpoint {path}: format {header.get('format')!r}, expected {FORMAT!r}"
         )
     try:
-        sizes, notes = json.loads(header["content"])
+        sizes, notes = header["content"]
         config = Config(**sizes | {"inputs": tuple(sizes["inputs"])})
         digest = header["digest"]
     except (KeyError, TypeError, ValueError) as error:
