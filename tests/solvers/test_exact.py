@@ -29,6 +29,9 @@ def few(problem):
     """A few instances of at most five nodes, with what brute force says of them."""
     make = calls_instances if problem == "calls" else partial(instances, problem)
     cases = [each for each in make(range(900, 960)) if each[1].n <= 5]
+    if problem == "throughput":
+        mixtures = instances(problem, range(960, 1000), replicate="mixture", split_phases=False)
+        cases += [each for each in mixtures if each[1].n <= 5]
     return [(seed, instance, optimum(instance).objective) for seed, instance in cases]
 
 
@@ -123,8 +126,8 @@ def test_latency_on_a_larger_instance_with_like_devices():
 def test_the_wrong_rules_are_refused(name):
     entry = load(name)
     taken = dict.fromkeys(("throughput", "latency", "calls", "chips"), 0)
-    for contiguous in (True, False):
-        instance = from_bundle(random_bundle(1, rules={"contiguous": contiguous}))
+    for rules in ({"contiguous": True}, {"contiguous": False}, {"replicate": "mixture"}):
+        instance = from_bundle(random_bundle(1, rules=rules))
         taken["throughput"] += entry.refusal(instance) is None
     for problem in ("latency", "calls", "chips"):
         instance = from_bundle(random_bundle(1, problem=problem))

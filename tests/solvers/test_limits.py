@@ -28,7 +28,7 @@ NAMES = [
 def instance_for(name, n, **more):
     """An instance that the entry takes."""
     entry = load(name)
-    for rules in ({}, {"contiguous": True}):
+    for rules in ({}, {"contiguous": True}, {"replicate": "mixture"}):
         given = {"problem": entry.problems[0], "rules": rules, **more}
         instance = from_bundle(random_bundle(3, n=n, devices=3, **given))
         if entry.refusal(instance) is None:

@@ -48,12 +48,17 @@ def arguments(problem: str, seed: int) -> dict[str, Any]:
     }
 
 
-def instances(problem: str, seeds: range) -> list[tuple[int, Instance]]:
-    """The seeds whose bundle resolves (every group runs somewhere), with their instances."""
+def instances(problem: str, seeds: range, **rules: Any) -> list[tuple[int, Instance]]:
+    """The seeds whose bundle resolves (every group runs somewhere), with their instances.
+
+    `rules` overrule those that are drawn.
+    """
     result: list[tuple[int, Instance]] = []
     for seed in seeds:
+        given = arguments(problem, seed)
+        given["rules"] |= rules
         try:
-            result.append((seed, from_bundle(random_bundle(seed, **arguments(problem, seed)))))
+            result.append((seed, from_bundle(random_bundle(seed, **given))))
         except FileError as error:
             if "on no device" not in str(error):
                 raise
