@@ -17,20 +17,29 @@ DOCUMENTS = (
     "README.md", "CONTRIBUTING.md", "problems/README.md", "problems/formats/README.md",
     "solvers/README.md", "bench/README.md", "results/submissions/README.md",
 )  # fmt: skip
+# In the order in which they build on one another; test_docs_site looks at their links.
+TUTORIALS = tuple(
+    f"docs/tutorials/{name}.md" for name in ("heuristic", "mps", "capture", "leaderboard", "submit")
+)
+NEEDS = {"docs/tutorials/capture.md": "torch"}
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 LINK = re.compile(r"\]\((?!https?:)([^)#]+)")
 
 
-def blocks(language: str) -> list[str]:
-    texts = [(ROOT / name).read_text() for name in DOCUMENTS]
+def blocks(language: str, names: tuple[str, ...] = DOCUMENTS + TUTORIALS) -> list[str]:
+    texts = [(ROOT / name).read_text() for name in names]
     return [body for text in texts for kind, body in FENCE.findall(text) if kind == language]
 
 
+def commands(name: str) -> list[list[str]]:
+    lines = [line for block in blocks("sh", (name,)) for line in block.splitlines()]
+    return [shlex.split(line, comments=True) for line in lines if line.strip()]
+
+
 COMMANDS = [
-    shlex.split(line, comments=True)
-    for block in blocks("sh")
-    for line in block.splitlines()
-    if line.strip()
+    pytest.param(command, NEEDS.get(name), id=" ".join(command))
+    for name in DOCUMENTS + TUTORIALS
+    for command in commands(name)
 ]
 
 
@@ -40,6 +49,8 @@ def quickly(command: list[str]) -> list[str]:
         return command
     timed = ("--time", "--benchmark-time")
     short = ["100ms" if before in timed else each for before, each in pairwise(["", *command])]
+    if command[1:3] in (["capture", "device"], ["capture", "links"]):
+        short.append("--force")  # the tests themselves keep the machine busy
     if Path(command[0]).name == "pytest":
         # A little of every file: one instance of the comparison, one size of graph, one round.
         some = ["-k", "(clip and not ports) or 1000-4 or 5000 or stages or textbook or checker"]
@@ -70,14 +81,20 @@ def test_documents_show_commands_and_a_heuristic(folder: Path) -> None:
     assert (folder / "my_heuristic.py").exists()
 
 
-@pytest.mark.parametrize("command", [c for c in COMMANDS if c[0] == "make"], ids=" ".join)
-def test_make_target_exists(command: list[str]) -> None:
+MAKE = [each for each in COMMANDS if each.values[0][0] == "make"]
+OTHERS = [each for each in COMMANDS if each not in MAKE]
+
+
+@pytest.mark.parametrize(("command", "needs"), MAKE)
+def test_make_target_exists(command: list[str], needs: str | None) -> None:
     done = run([*command, "--dry-run"], ROOT)
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize("command", [c for c in COMMANDS if c[0] != "make"], ids=" ".join)
-def test_command(command: list[str], folder: Path) -> None:
+@pytest.mark.parametrize(("command", "needs"), OTHERS)
+def test_command(command: list[str], needs: str | None, folder: Path) -> None:
+    if needs:
+        pytest.importorskip(needs, reason=f"the tutorial needs {needs}: extra capture")
     bin_ = Path(sys.executable).parent
     program = Path(command[0])
     assert program.parent == Path(".venv/bin"), "commands are shown as .venv/bin/..."
