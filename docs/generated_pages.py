@@ -140,7 +140,7 @@ def _card(name: str, catalogue: object, note: str, names: list[str] | None = Non
     if "\n\nParameters\n" in text:
         text = text.partition("\n\nParameters\n")[0]
     body = [f"### {title}\n", *table, "", "```{eval-rst}", text, "```", ""]
-    return "\n".join([*body, *([note, ""] if note else [])])
+    return "\n".join([*body, *([note[0].upper() + note[1:], ""] if note else [])])
 
 
 def _shown(value: object) -> str:
