@@ -15,6 +15,7 @@ along a stabiliser chain (Sims; McKay and Piperno 2014), and every one is verifi
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -87,7 +88,9 @@ def is_automorphism(instance: Instance, image: np.ndarray) -> bool:
     return Structure(instance).keeps(image)
 
 
-def automorphisms(instance: Instance, most: int = MOST_REFINEMENTS) -> Automorphisms:
+def automorphisms(
+    instance: Instance, most: int = MOST_REFINEMENTS, along: Sequence[int] = ()
+) -> Automorphisms:
     """Automorphisms of the graph with its costs.
 
     Complete unless the budget is spent (``complete`` says so); what is found is verified either
@@ -98,6 +101,8 @@ def automorphisms(instance: Instance, most: int = MOST_REFINEMENTS) -> Automorph
     most : int
         Refinements at most, for the chain and again for the searches along it. Each takes a few
         passes over nodes and edges.
+    along : sequence of int
+        Nodes that come first in the stabiliser chain, in this order, where they can move at all.
     """
     structure = Structure(instance)
     search = _Search(structure, most)
@@ -105,11 +110,12 @@ def automorphisms(instance: Instance, most: int = MOST_REFINEMENTS) -> Automorph
     base: list[tuple[int, tuple[int, ...]]] = []
     colouring = structure.plain()
     before: list[Colouring] = []
-    while (cell := _smallest_cell(colouring.left[: instance.n])) is not None:
+    first = list(along)
+    while (cell := _next_cell(colouring.left[: instance.n], first)) is not None:
         if structure.refinements >= most:
             search.cut = True
             break
-        v = int(cell[0])
+        v = first.pop(0) if first else int(cell[0])
         base.append((v, tuple(cell.tolist())))
         before.append(colouring)
         colouring = structure.individualise(colouring, v, v)
@@ -164,6 +170,16 @@ class _Search:
             if found is not None or self.cut:
                 return found
         return None
+
+
+def _next_cell(colour: np.ndarray, first: list[int]) -> np.ndarray | None:
+    """The cell of the first of `first` that can move, dropping those before it, or any."""
+    while first:
+        cell = np.flatnonzero(colour == colour[first[0]])
+        if len(cell) > 1:
+            return cell
+        first.pop(0)
+    return _smallest_cell(colour)
 
 
 def _smallest_cell(colour: np.ndarray) -> np.ndarray | None:
