@@ -23,6 +23,8 @@ STEPS = 20_000
 """Of local search on a schedule, a node: hundredths of a second for a thousand of them."""
 LEVELS = 24
 """Levels of the load that are tried for chunks."""
+HALVINGS = 16
+"""Of the level of even chunks."""
 WIDTH = 24
 """Partial schedules that go on in a beam."""
 STARTS = 4
@@ -46,7 +48,7 @@ def throughput_start(
         On :func:`time.monotonic`'s scale, seconds: it cuts the chunks, but for the first, and the
         search.
     """
-    sequence = _chain(instance)
+    sequence = chain_of(instance)
     candidates = [np.full(instance.n, k) for k in range(instance.K)]
     for parts in _chunkings(instance, sequence):
         candidates.append(parts[sequence])
@@ -59,9 +61,30 @@ def throughput_start(
         ranked.append((broken, value, i))
     ranked.sort()
     chosen = [candidates[i] for _, _, i in ranked[:STARTS]]
-    free = not throughput.rules_of(instance).contiguous
-    units = instance.group if free else sequence
+    units = units_of(instance, sequence)
     return improve_throughput.improve(instance, units, chosen, steps=steps, deadline=deadline)
+
+
+def even_chunks(
+    instance: Instance, order: np.ndarray, deadline: float = math.inf
+) -> np.ndarray | None:
+    """Chunks of the topological order up to the least level of compute time, shape (n,).
+
+    None where no level lets them through, or none was found by the `deadline`. Devices are filled
+    in `order`, shape (K,).
+    """
+    sequence = chain_of(instance)
+    work, _ = _by_part(instance, sequence)
+    low, high, best = 0.0, 1.2 * float(work.min(axis=1).sum()), None
+    for _ in range(HALVINGS):
+        if time.monotonic() > deadline:
+            break
+        level = high if best is None else (low + high) / 2
+        found = _chunks(instance, sequence, work, order, level)
+        if found is None and best is None:
+            return None
+        low, high, best = (low, level, found) if found is not None else (level, high, best)
+    return None if best is None else best[sequence]
 
 
 def _chunkings(instance: Instance, sequence: np.ndarray) -> Iterator[np.ndarray]:
@@ -95,7 +118,17 @@ def _cumulated(amount: np.ndarray) -> np.ndarray:
     return result
 
 
-def _chain(instance: Instance) -> np.ndarray:
+def units_of(instance: Instance, sequence: np.ndarray | None = None) -> np.ndarray:
+    """What moves as one under local search, shape (n,): groups, or along a chain :func:`chain_of`.
+
+    `sequence` is the latter where it is known.
+    """
+    if not throughput.rules_of(instance).contiguous:
+        return instance.group
+    return chain_of(instance) if sequence is None else sequence
+
+
+def chain_of(instance: Instance) -> np.ndarray:
     """Number of each node's part, shape (n,): parts in a topological order of the chain rule.
 
     A part is a colocation group, or several that the order edges tie into a cycle.

@@ -103,11 +103,12 @@ def _settle(q, w):  # type: ignore[no-untyped-def]
     _rescale(q, w)
     _, broken, period = measure(q, w.state, w.real[0])
     if broken == 0.0:
-        _keep(w, period)
+        keep(w, period)
 
 
 @njit(cache=True)
-def _keep(w, period):  # type: ignore[no-untyped-def]
+def keep(w, period):  # type: ignore[no-untyped-def]
+    """Note the placement as the best one, if its period is less."""
     energy, best, device = w.energy, w.best, w.state.device
     if period < energy[1] * (1 - 1e-9) or energy[1] == np.inf:
         energy[1] = period
@@ -116,7 +117,7 @@ def _keep(w, period):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _keep_loads(w, back):  # type: ignore[no-untyped-def]
+def keep_loads(w, back):  # type: ignore[no-untyped-def]
     """Note loads and bytes before a move, or take them `back`."""
     # Loops: an assignment of slices compiles what it would say if shapes differed.
     s = w.state
@@ -164,7 +165,7 @@ def anneal(q, w, first, moves, hot, cooling, step):  # type: ignore[no-untyped-d
             real[1] = max(real[1] * (RISE if broken > 0.0 else FALL), CHEAPEST)
             _rescale(q, w)
         steps += 6 * P * K
-        _keep_loads(w, False)
+        keep_loads(w, False)
         wrong = s.wrong[0]
         a = b = 0
         if rng_.uniform(stream) < swaps:
@@ -181,10 +182,10 @@ def anneal(q, w, first, moves, hot, cooling, step):  # type: ignore[no-untyped-d
         if rise <= 0.0 or rng_.uniform(stream) < np.exp(-rise / (heat + 1e-300)):
             energy_[0] = value
             if broken == 0.0 and period < energy_[1]:
-                _keep(w, period)
+                keep(w, period)
             continue
-        _undo(q, w, count)
-        _keep_loads(w, True)
+        undo(q, w, count)
+        keep_loads(w, True)
         s.wrong[0] = wrong
         if a != b:
             swap_ranks(w, a, b)
@@ -192,7 +193,7 @@ def anneal(q, w, first, moves, hot, cooling, step):  # type: ignore[no-untyped-d
 
 
 @njit(cache=True)
-def _undo(q, w, count):  # type: ignore[no-untyped-def]
+def undo(q, w, count):  # type: ignore[no-untyped-def]
     """Take back the move at hand, all but the loads and bytes."""
     for j in range(count - 1, -1, -1):
         revert(q, w.state, w.touched[j], w.old[j])

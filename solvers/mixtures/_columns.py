@@ -59,6 +59,13 @@ class Columns:
         return np.concatenate([row[classes] for row in rows])
 
 
+def by_part(weights: np.ndarray) -> np.ndarray:
+    """Weights of computing, receiving and sending, shape (K, 3), from those of engines, (E, K)."""
+    # One engine for all of a device, or the port for both ways, or each its own.
+    port = weights[min(1, len(weights) - 1)]
+    return np.ascontiguousarray(np.stack([weights[0], port, weights[-1]], axis=1))
+
+
 def _turns(instance: Instance) -> list[np.ndarray]:
     """Orders of the devices that turn every class of like ones in step."""
     classes = instance.device_class

@@ -20,6 +20,7 @@ import numpy as np
 from problems import mixture
 from solvers.keeper import TOLERANCE
 from solvers.mixtures._columns import Columns
+from solvers.mixtures._local import Local
 from solvers.mixtures._master import rates
 from solvers.mixtures._pricing import Pricing, Room
 
@@ -27,6 +28,10 @@ PULL = 0.5
 """Share of the best weights so far in those that are priced: plain ones jump about."""
 PAYS = 1e-7
 """What a mapping's weighted load must be less than 1 by."""
+WORTH = 1e-3
+"""The same of a walk's: where walks gain less, the exact pricing is asked, which bounds too."""
+WALKS = 3
+"""Mappings of the master's mixture that walks start from, those of largest share."""
 SMALL = 1e-9
 """Rates below this, of a sum of 1, are rounding."""
 
@@ -71,15 +76,19 @@ def fits(pricing: Pricing, room: Room | None, device: np.ndarray) -> bool:
 
 def generate(
     pricing: Pricing,
+    local: Local | None,
     columns: Columns,
     room: Room | None,
     cutoff: float,
     time_left: Callable[[], float],
     on_step: Callable[[Priced], None],
 ) -> Priced:
-    """Run until the mixture is optimal in the room, the bound reaches `cutoff`, or time is up."""
+    """Run until the mixture is optimal in the room, the bound reaches `cutoff`, or time is up.
+
+    Walks look for a mapping first, if there is a `local`: the exact pricing is for what they miss.
+    """
     scale, shape = pricing.scale, (-1, pricing.instance.K)
-    engines = len(pricing.rows) * pricing.instance.K
+    engines = pricing.engines
     centre = columns.even(np.full(engines, 1.0 / engines))
     bound, pulled = 0.0, True
     mine = [i for i, each in enumerate(columns.devices) if fits(pricing, room, each)]
@@ -97,6 +106,14 @@ def generate(
             return Priced(bound, value, index, share, True)
         if bound >= cutoff or time_left() <= 0:
             return Priced(bound, value, index, share, False)
+        if local is not None and solved is not None:
+            found = walked(local, columns, room, weights.reshape(shape), index, share, time_left)
+            inside = [i for i in found if fits(pricing, room, columns.devices[i])]
+            mine += inside
+            if any(weights @ columns.loads[i] * scale < value * (1 - WORTH) for i in inside):
+                continue
+            if time_left() <= 0:
+                return Priced(bound, value, index, share, False)
         asked = PULL * centre + (1 - PULL) * weights if pulled else weights
         least, device = pricing.least(asked.reshape(shape), room, time_left())
         if np.isinf(least):
@@ -113,3 +130,22 @@ def generate(
             return Priced(bound, value, index, share, bound >= value * (1 - TOLERANCE))
         # What was found at pulled weights and does not pay: ask at the master's own.
         pulled = pays
+
+
+def walked(
+    local: Local,
+    columns: Columns,
+    room: Room | None,
+    weights: np.ndarray,
+    index: np.ndarray,
+    share: np.ndarray,
+    time_left: Callable[[], float],
+) -> range:
+    """New columns that walks find from those of a mixture, the largest shares first."""
+    first = len(columns.devices)
+    held, barred = (None, None) if room is None else (room.held, room.barred)
+    for i in index[np.argsort(-share, kind="stable")][:WALKS].tolist():
+        device = local.least(weights, columns.devices[i], held, barred, time_left)
+        if device is not None:
+            columns.add(device)
+    return range(first, len(columns.devices))

@@ -1,27 +1,34 @@
-"""The mapping of least weighted load, and a bound on it, by a mixed-integer program in HiGHS.
+"""The mapping of least weighted load, and a bound on it: a mixed-integer program, or a cut.
 
     minimise  sum over engines e of lambda_e load(e)
     over mappings that keep every rule and that fit beside what devices hold already
 
 The rows are those of the formulation of the single-mapping problem, ``assign`` or ``prefix``: there
 a row says that an engine's load is at most the period. Here the rows themselves, weighted, are
-what is minimised, and the period is gone.
+what is minimised, and the period is gone. HiGHS solves it. For two devices that each hold
+everything it is a minimum cut (:mod:`_cut`).
 """
 
 from __future__ import annotations
 
 import math
+import time
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
+from scipy.sparse import csr_matrix
 
 from problems import throughput
 from problems.instance import Instance
+from problems.placement import memory_use
 from solvers.backends import highs
 from solvers.backends._outcome import Task
 from solvers.formulations import assign, prefix
 from solvers.formulations._contract import Contracted, contract
+from solvers.mixtures._columns import by_part
+from solvers.mixtures._cut import Cut
 from solvers.model import Model
 
 ENGINES = {
@@ -36,6 +43,24 @@ class Priced(NamedTuple):
 
     bound: float
     device: np.ndarray | None
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """The program without an objective.
+
+    Attributes
+    ----------
+    model : Model
+    loads : sparse array, shape (E * K, columns)
+        Loads of the engines, in units.
+    x : int array, shape (G, K)
+        Columns "group g is on device k".
+    """
+
+    model: Model
+    loads: csr_matrix
+    x: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,35 +84,16 @@ class Pricing:
 
     def __init__(self, instance: Instance, scale: float, seed: int, threads: int) -> None:
         self.instance, self.scale, self.seed, self.threads = instance, scale, seed, threads
-        rules = throughput.rules_of(instance)
-        formulation = prefix if rules.contiguous else assign
-        model = formulation.build(instance, symmetry=False, upper=math.inf, scale=scale)
         self.contracted: Contracted = contract(instance)
         self.member = np.unique(instance.group, return_index=True)[1]
-        K = instance.K
-        self.rows: list[np.ndarray] = []
-        lower, upper = model.row_lower.copy(), model.row_upper.copy()
-        for name in ENGINES[rules.overlap]:
-            # Devices come last: before them `prefix` has rows of positions.
-            self.rows.append(np.arange(model.rows[name].stop - K, model.rows[name].stop))
-        for name in ("load", "transfer load", "receive load", "send load", "floor",
-                     "position load"):  # fmt: skip
-            if name in model.rows:
-                lower[model.rows[name]], upper[model.rows[name]] = -np.inf, np.inf
-        top = model.variables["period"]
-        self.loads = model.matrix[np.concatenate(self.rows)].tolil()
-        self.loads[:, top] = 0.0
-        self.loads = self.loads.tocsr()
-        self.model = replace(
-            model, row_lower=lower, row_upper=upper, cost=np.zeros(len(model.cost))
-        )
-        self.x = self._places(model)
+        self.engines = len(ENGINES[throughput.rules_of(instance).overlap]) * instance.K
+        easy = instance.K == 2 and not is_coupled(instance)
+        self.cut = Cut(instance, self.contracted) if easy else None
 
-    def _places(self, model: Model) -> np.ndarray:
-        """Columns "group g is on device k", shape (G, K)."""
-        block = "x" if model.shapes.get("x", (0, 0))[-1] else "position"
-        found = np.arange(model.variables[block].start, model.variables[block].stop)
-        return found.reshape(len(self.contracted.supported), self.instance.K)
+    @cached_property
+    def program(self) -> Program:
+        """The mixed-integer program, built when it is first asked for."""
+        return _program(self.instance, self.contracted, self.scale)
 
     def least(self, weights: np.ndarray, room: Room | None, seconds: float) -> Priced:
         """Bound the least weighted load, and find a mapping that has it.
@@ -106,8 +112,16 @@ class Pricing:
         Priced
             With a bound of inf where there is no mapping.
         """
-        model = self.model if room is None else self._in(room)
-        cost = np.asarray(self.loads.T @ weights.ravel())
+        if self.cut is not None and room is None:
+            seconds_a_sample, device = self.cut.least(by_part(weights))
+            return Priced(seconds_a_sample / self.scale, device)
+        begin = time.monotonic()
+        program = self.program
+        model = program.model if room is None else self._in(room)
+        cost = np.asarray(program.loads.T @ weights.ravel())
+        seconds -= time.monotonic() - begin
+        if seconds <= 0:
+            return Priced(0.0, None)
         model = replace(model, cost=cost)
         best, found, bound = math.inf, None, 0.0
 
@@ -135,25 +149,52 @@ class Pricing:
 
     def _in(self, room: Room) -> Model:
         """The model where held pairs cost no memory, which is spent, and barred ones are out."""
-        model, c = self.model, self.contracted
+        model, x, c = self.program.model, self.program.x, self.contracted
         upper, lower = model.upper.copy(), model.lower.copy()
-        upper[self.x[room.barred]] = 0.0
+        upper[x[room.barred]] = 0.0
         row_upper, matrix = model.row_upper.copy(), model.matrix
         start = model.rows["memory"].stop - self.instance.K
         if room.held.any() and model.shapes["held"][1]:
             tight = np.flatnonzero(self.instance.memory < c.bytes.sum() + c.shared_bytes.sum())
             held = np.arange(model.variables["held"].start, model.variables["held"].stop)
             held = held.reshape(model.shapes["held"])
-            matrix = matrix.tolil()
+            entries = matrix.tolil()
             for j, k in enumerate(tight.tolist()):
-                mine = self.x[room.held[:, k], k]
+                mine = x[room.held[:, k], k]
                 for column in mine.tolist():
-                    row_upper[start + k] -= matrix[start + k, column]
-                    matrix[start + k, column] = 0.0
+                    row_upper[start + k] -= entries[start + k, column]
+                    entries[start + k, column] = 0.0
                 lower[held[c.reader_weight[room.held[c.reader_group, k]], j]] = 1.0
-            matrix = matrix.tocsr()
+            matrix = entries.tocsr()
             matrix.eliminate_zeros()
         changed: Model = replace(
             model, upper=upper, lower=lower, row_upper=row_upper, matrix=matrix
         )
         return changed
+
+
+def is_coupled(instance: Instance) -> bool:
+    """Whether some device cannot hold everything, so that mappings share its memory."""
+    whole = float(memory_use(instance, np.zeros(instance.n, np.int64))[0])
+    return bool((instance.memory < whole).any())
+
+
+def _program(instance: Instance, contracted: Contracted, scale: float) -> Program:
+    rules = throughput.rules_of(instance)
+    formulation = prefix if rules.contiguous else assign
+    model = formulation.build(instance, symmetry=False, upper=math.inf, scale=scale)
+    K = instance.K
+    rows: list[np.ndarray] = []
+    lower, upper = model.row_lower.copy(), model.row_upper.copy()
+    for name in ENGINES[rules.overlap]:
+        # Devices come last: before them `prefix` has rows of positions.
+        rows.append(np.arange(model.rows[name].stop - K, model.rows[name].stop))
+    for name in ("load", "transfer load", "receive load", "send load", "floor", "position load"):
+        if name in model.rows:
+            lower[model.rows[name]], upper[model.rows[name]] = -np.inf, np.inf
+    weighted = model.matrix[np.concatenate(rows)].tolil()
+    weighted[:, model.variables["period"]] = 0.0
+    block = "x" if model.shapes.get("x", (0, 0))[-1] else "position"
+    x = np.arange(model.variables[block].start, model.variables[block].stop)
+    plain = replace(model, row_lower=lower, row_upper=upper, cost=np.zeros(len(model.cost)))
+    return Program(plain, weighted.tocsr(), x.reshape(len(contracted.supported), K))

@@ -19,6 +19,7 @@ from problems import mixture
 from solvers.keeper import TOLERANCE, Keeper
 from solvers.mixtures._columns import Columns
 from solvers.mixtures._generate import Priced, generate
+from solvers.mixtures._local import Local
 from solvers.mixtures._master import rates
 from solvers.mixtures._pricing import Pricing, Room
 
@@ -29,12 +30,14 @@ class Search:
     def __init__(
         self,
         pricing: Pricing,
+        local: Local | None,
         columns: Columns,
         keeper: Keeper,
         time_left: Callable[[], float],
         coupled: bool,
     ) -> None:
-        self.pricing, self.columns, self.keeper = pricing, columns, keeper
+        self.pricing, self.local = pricing, local
+        self.columns, self.keeper = columns, keeper
         self.time_left, self.coupled = time_left, coupled
         self.instance = pricing.instance
         self.nodes = 0
@@ -81,7 +84,9 @@ class Search:
             self._round(now)
 
         cutoff = self.keeper.value * (1 - TOLERANCE)
-        result = generate(self.pricing, self.columns, room, cutoff, self.time_left, step)
+        result = generate(
+            self.pricing, self.local, self.columns, room, cutoff, self.time_left, step
+        )
         if root:
             self.keeper.bound_by(result.bound)
         return result

@@ -6,12 +6,13 @@ See :mod:`_generate` for the bound, :mod:`_pricing` for the mappings, :mod:`_sea
 from __future__ import annotations
 
 import math
+import time
 
 import numpy as np
 
 from problems.answer import Answer
 from problems.instance import Instance
-from problems.placement import memory_use
+from problems.mixture import mappings
 from problems.rules import is_mixture
 from problems.single import best_single
 from solvers import objective
@@ -20,11 +21,17 @@ from solvers.keeper import TOLERANCE, Keeper
 from solvers.method import Context, Method, Unsupported, options_of
 from solvers.mip import guess
 from solvers.mixtures._columns import Columns
-from solvers.mixtures._pricing import Pricing
+from solvers.mixtures._fill import fill
+from solvers.mixtures._local import Local
+from solvers.mixtures._pricing import Pricing, is_coupled
+from solvers.mixtures._quick import quick
 from solvers.mixtures._search import Search
 
 RESERVE = 0.05, 0.5
 """What is kept of the time left for the last step: a share, at most so many seconds."""
+
+FILL = 0.6
+"""Share of the time left that goes into mixtures by walks alone, where memory is shared."""
 
 
 def mixture(instance: Instance, context: Context, *, symmetry: bool = True) -> Answer | None:
@@ -54,6 +61,11 @@ def mixture(instance: Instance, context: Context, *, symmetry: bool = True) -> A
     if context.time_left() <= 0:
         keeper.conclude("stopped", "no time was left for a program")
         return keeper.best
+    quick(instance, context, keeper)
+    if keeper.proved():
+        keeper.bound_by(keeper.bound)  # it came before the answer that it meets
+        keeper.conclude("optimal", "one mapping meets a known bound")
+        return keeper.best
     scale = keeper.value if math.isfinite(keeper.value) else guess(instance)
     pricing = Pricing(instance, scale, context.seed, context.threads)
     coupled = is_coupled(instance)
@@ -63,7 +75,16 @@ def mixture(instance: Instance, context: Context, *, symmetry: bool = True) -> A
     context.built()
     kept = min(RESERVE[0] * context.time_left(), RESERVE[1])
     reserve = kept if math.isfinite(kept) else 0.0
-    search = Search(pricing, columns, keeper, lambda: context.time_left() - reserve, coupled)
+
+    def time_left() -> float:
+        return context.time_left() - reserve
+
+    local = None if pricing.cut is not None else Local(instance, pricing.member, context.seed)
+    if coupled and local is not None and keeper.best is not None:
+        end = time.monotonic() + FILL * time_left()
+        together = mappings(keeper.best)
+        fill(pricing, local, columns, together, lambda: end - time.monotonic(), keeper.take)
+    search = Search(pricing, local, columns, keeper, time_left, coupled)
     ended = search.run()
     keeper.bound_by(keeper.bound)  # what came before the answer that it meets
     note = f"{len(columns.devices)} mappings, {search.nodes} nodes"
@@ -81,15 +102,9 @@ def refuses(instance: Instance) -> str | None:
     return None
 
 
-def is_coupled(instance: Instance) -> bool:
-    """Whether some device cannot hold everything, so that mappings share its memory."""
-    whole = float(memory_use(instance, np.zeros(instance.n, np.int64))[0])
-    return bool((instance.memory < whole).any())
-
-
 def first_mappings(instance: Instance, best: Answer | None) -> list[np.ndarray]:
     """What the master starts from: the known mappings, and every device alone that can."""
-    found = [] if best is None else [best.device, *(best.others or ())]
+    found = [] if best is None else mappings(best)
     for k in range(instance.K):
         device = np.full(instance.n, k, np.int64)
         if objective.value(instance, Answer(device)) is not None:

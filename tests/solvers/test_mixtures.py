@@ -110,7 +110,7 @@ def test_pricing_finds_the_mapping_of_least_weighted_load(topology, overlap, con
             fine = check(instance, Answer(device)).valid and fits(pricing, room, device)
             if fine:
                 columns.add(device)
-        weights = rng.random(len(pricing.rows) * K)
+        weights = rng.random(pricing.engines)
         found = pricing.least(weights.reshape(-1, K), room, 300.0)
         if not columns.devices:
             assert math.isinf(found.bound)
