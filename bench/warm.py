@@ -11,8 +11,10 @@ from problems.resolve import from_bundle
 from problems.rules import Rules, given
 from problems.single import best_single
 
-NODES, DEVICES = 24, 3
-"""Large enough that methods enter the parts that they leave out on the smallest instances."""
+NODES, MOST_DEVICES = 20, 3
+"""Large enough that methods enter the parts that they leave out on the smallest instances, and no
+larger than what the champion runs all its parts on (`heuristics.champion.plan.TINY` places); two
+devices where the instance has no more, as some parts are for two alone."""
 
 
 def tiny_like(instance: Instance) -> Instance:
@@ -21,16 +23,17 @@ def tiny_like(instance: Instance) -> Instance:
     Its memory is tight where no single device holds the instance: methods go other ways there.
     """
     tight = best_single(instance) is None
-    return _tiny(instance.problem, instance.rules, instance.staged, tight)
+    devices = max(2, min(MOST_DEVICES, instance.K))
+    return _tiny(instance.problem, instance.rules, instance.staged, tight, devices)
 
 
 @cache
-def _tiny(problem: str, rules: Rules, staged: bool, tight: bool) -> Instance:
+def _tiny(problem: str, rules: Rules, staged: bool, tight: bool, devices: int) -> Instance:
     topology: Literal["staged", "direct"] = "staged" if staged else "direct"
     bundle = random_bundle(
         0,
         n=NODES,
-        devices=DEVICES,
+        devices=devices,
         density=4 / NODES,
         problem=problem,
         rules=given(rules),

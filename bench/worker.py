@@ -52,7 +52,7 @@ from problems.instance import Instance
 from solvers.method import Claim, Context, Method
 
 CLAIMS: tuple[Claim, ...] = get_args(Claim)
-WARM_UP_S, WARM_UP_MOST_S = 0.15, 1.0
+WARM_UP_S, WARM_UP_MOST_S = 0.2, 1.0
 """Seconds that a method is given on the tiny instance, and on a busy machine at most."""
 MARGIN = 0.02
 WARM_UP_PATIENCE_S = 100.0

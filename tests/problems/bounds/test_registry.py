@@ -14,7 +14,7 @@ class FutureThroughputRules(msgspec.Struct, frozen=True, omit_defaults=True):
     """Rules with one that no bound was proved for."""
 
     overlap: str = "none"
-    replicate: str = "none"
+    recompute: str = "none"
 
 
 def test_names():
@@ -31,9 +31,9 @@ def test_a_rule_of_the_future_is_refused(name):
     entry = REGISTRY[name]
     known = instance([[1.0, 2.0]], problem=entry.problems[0])
     assert entry.valid_for(known) is None
-    future = dataclasses.replace(known, rules=FutureThroughputRules(replicate="mixture"))
-    assert "replicate" in (entry.valid_for(future) or "")
-    with pytest.raises(ValueError, match="replicate"):
+    future = dataclasses.replace(known, rules=FutureThroughputRules(recompute="all"))
+    assert "recompute" in (entry.valid_for(future) or "")
+    with pytest.raises(ValueError, match="recompute"):
         entry(future)
     harmless = dataclasses.replace(known, rules=FutureThroughputRules())
     assert entry.valid_for(harmless) is None
@@ -57,7 +57,7 @@ def test_theoretical_takes_the_largest_and_tells_refusals():
 
 def test_no_valid_bound_gives_zero():
     known = instance([[1.0, 2.0]])
-    future = dataclasses.replace(known, rules=FutureThroughputRules(replicate="mixture"))
+    future = dataclasses.replace(known, rules=FutureThroughputRules(recompute="all"))
     found = theoretical(future)
     assert (found.value, found.bounds) == (0.0, ())
     assert {name for name, _ in found.refused} == set(REGISTRY)
