@@ -5,13 +5,14 @@ from __future__ import annotations
 from functools import cache
 from typing import Literal
 
+from problems.compiled import REHEARSAL
 from problems.generate.random import random_bundle
 from problems.instance import Instance
 from problems.resolve import from_bundle
 from problems.rules import Rules, given
 from problems.single import best_single
 
-NODES, MOST_DEVICES = 20, 3
+NODES, MOST_DEVICES = REHEARSAL, 3
 """Large enough that methods enter the parts that they leave out on the smallest instances, and no
 larger than what the champion runs all its parts on (`heuristics.champion.plan.TINY` places); two
 devices where the instance has no more, as some parts are for two alone."""

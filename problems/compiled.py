@@ -17,6 +17,9 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("problems", "solvers", "heuristics")
 VARIABLE = "NUMBA_CACHE_DIR"
+REHEARSAL = 20
+"""Nodes of the instance that methods are run on before the clock starts. Up to that size, parts
+that are to be compiled by then run even where there is nothing to gain."""
 KEPT = 3
 """Folders that stay, newest first: those of a few branches."""
 

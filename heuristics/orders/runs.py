@@ -20,14 +20,13 @@ from heuristics.shared.best import Best
 from problems.answer import Answer
 from problems.bounds.chain import Relaxed, relax
 from problems.bounds.chain_costs import Case, Chain, cases, chain_of
+from problems.compiled import REHEARSAL
 from problems.instance import Instance
 
 BEAMS = (3, 30, 300, 3_000, 2**40)
 """Labels of a place and of calls left that are kept, pass by pass."""
 MOST = 4_000_000
 """Labels of a pass."""
-TINY = 10
-"""Runs of nodes, one behind the other, of an instance that may be a warm-up."""
 PIECE = 400_000
 """Steps between two looks at the clock: some milliseconds."""
 LARGEST = 1_000
@@ -95,7 +94,7 @@ def cut(instance: Instance, order: np.ndarray, best: Best, beams: int = len(BEAM
         for i, (way, eased) in enumerate(found):
             hopeful = eased.bound < best.value * (1 - 1e-9)
             # On a tiny instance one pass is made in any case: it may be there to have it compiled.
-            if open_[i] and (hopeful or (line.m <= TINY and beam == BEAMS[0])):
+            if open_[i] and (hopeful or (line.m <= REHEARSAL and beam == BEAMS[0])):
                 complete = _pass(instance, line, way, eased, best, beam)
                 if best.done():
                     return False

@@ -21,13 +21,13 @@ from problems.bounds.headtail import headtail
 from problems.bounds.joint_model import size
 from problems.bounds.propagation import Case, State, case_of, propagate
 from problems.bounds.registry import bound, round_down
+from problems.compiled import REHEARSAL
 from problems.instance import Instance
 
 LARGEST = (
     4_000  # nodes: the reachability of all pairs takes n * n bytes, a pass about as many steps
 )
 STEP = 1e-3  # relative: how close the largest U is told
-TINY = 10  # nodes of an instance that may be a warm-up
 SHAVING_PASSES = 6  # for one class of one cluster
 
 
@@ -45,7 +45,7 @@ def _refuses(instance: Instance) -> str | None:
 def destructive(instance: Instance, seconds: float) -> tuple[float, str]:
     """The largest U that is refuted, or what is proved on the way, in seconds."""
     end = time.monotonic() + seconds
-    if instance.n <= TINY:  # perhaps there to have it compiled: the clock may be over before
+    if instance.n <= REHEARSAL:  # perhaps there to have it compiled: the clock may be over before
         propagate(case_of(instance), _most(instance))
     bounds = [headtail] if instance.unlimited.all() else [headtail, head_tail_load]
     low = max(each(instance).value for each in bounds)
