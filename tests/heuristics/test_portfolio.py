@@ -48,9 +48,8 @@ def run(instance, parts="all", **given):
 def test_a_proof_ends_the_run_and_is_passed_on():
     instance = chain()
     assert instance.n * instance.K > TINY
-    begin = time.monotonic()
-    answer, (claim, value, note), found, proved = run(instance, deadline=begin + 60)
-    assert time.monotonic() - begin < 50
+    # Longer than a test may take: only the proof can have ended it.
+    answer, (claim, value, note), found, proved = run(instance, deadline=time.monotonic() + 1_000)
     assert claim == "optimal"
     assert value == pytest.approx(check(instance, answer).objective, rel=1e-12)
     assert value == pytest.approx(proved[-1], rel=1e-5)
