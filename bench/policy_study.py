@@ -16,6 +16,7 @@ import numpy as np
 import pandas as pd
 
 from bench import api, study
+from bench.figures import drawing
 from bench.markdown import change, table, times
 from bench.records import Record
 from problems.catalogue import Library
@@ -205,18 +206,10 @@ def anytime(found: pd.DataFrame, at: np.ndarray) -> dict[str, np.ndarray]:
 
 def draw(found: pd.DataFrame, path: Path, limit: float) -> None:
     """Objective against time, and at equal samples."""
-    import matplotlib as mpl  # an extra, and slow to load
-
-    style = {"svg.hashsalt": "placebench", "font.size": 9, "axes.spines.top": False,
-             "axes.spines.right": False, "axes.grid": True, "grid.color": "#e6e6e6",
-             "legend.frameon": False}  # fmt: skip
     names = (*POLICIES, *OTHERS)
     shades = ("#56b4e9", "#0072b2", "#009e73", "#cccccc", "#777777", "#d55e00", "#cc79a7")
     colours = dict(zip(names, shades, strict=True))
-    with mpl.rc_context(style):  # type: ignore[arg-type]
-        from matplotlib.figure import Figure
-
-        figure = Figure(figsize=(9.4, 3.8), layout="constrained")
+    with drawing(path) as figure:
         left, right = figure.subplots(1, 2, sharey=True)
         at = np.geomspace(0.01, limit, 200)
         for entry, values in anytime(found[found["budget"] == "time"], at).items():
@@ -233,7 +226,6 @@ def draw(found: pd.DataFrame, path: Path, limit: float) -> None:
         )  # fmt: skip
         right.set_xlabel("equal samples")
         figure.legend(loc="outside upper center", ncols=7)
-        figure.savefig(path, metadata={"Date": None})
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

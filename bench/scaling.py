@@ -16,6 +16,7 @@ from typing import Any
 import pandas as pd
 
 from bench import api, metrics, study
+from bench.figures import COLOURS, drawing
 from bench.markdown import percent, seconds, table
 from bench.records import Record
 from problems.bounds.theoretical import theoretical
@@ -110,17 +111,9 @@ def markdown(found: pd.DataFrame, limit: float) -> str:
 
 def draw(found: pd.DataFrame, path: Path) -> None:
     """Time to a near-final answer, and gap, by problem; one line an entry and number of devices."""
-    import matplotlib as mpl  # an extra, and slow to load
+    with drawing(path, height=6.6) as figure:
+        from matplotlib.lines import Line2D  # an extra, and slow to load
 
-    style = {"svg.hashsalt": "placebench", "font.size": 9, "axes.spines.top": False,
-             "axes.spines.right": False, "axes.grid": True, "grid.color": "#e6e6e6",
-             "legend.frameon": False}  # fmt: skip
-    colours = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9")
-    with mpl.rc_context(style):  # type: ignore[arg-type]
-        from matplotlib.figure import Figure
-        from matplotlib.lines import Line2D
-
-        figure = Figure(figsize=(9.4, 6.6), layout="constrained")
         problems, entries = sorted(set(found["problem"])), list(dict.fromkeys(found["entry"]))
         counts = sorted(set(found["devices"]))
         axes = figure.subplots(2, len(problems), squeeze=False, sharex=True)
@@ -135,7 +128,7 @@ def draw(found: pd.DataFrame, path: Path) -> None:
                     part = part.sort_values("nodes")
                     panel.plot(
                         part["nodes"], part[value], marker="o", markersize=3.5,
-                        color=colours[entries.index(entry) % len(colours)],
+                        color=COLOURS[entries.index(entry) % len(COLOURS)],
                         linewidth=0.8 + 0.6 * counts.index(devices),
                         alpha=0.45 + 0.5 * counts.index(devices) / max(1, len(counts) - 1),
                     )  # fmt: skip
@@ -148,12 +141,11 @@ def draw(found: pd.DataFrame, path: Path) -> None:
                     panel.set_xlabel("nodes")
                 if column == 0:
                     panel.set_ylabel(label)
-        handles = [Line2D([], [], color=colours[i % len(colours)], label=entry)
+        handles = [Line2D([], [], color=COLOURS[i % len(COLOURS)], label=entry)
                    for i, entry in enumerate(entries)]  # fmt: skip
         handles += [Line2D([], [], color="#555555", linewidth=0.8 + 0.6 * i, label=f"{k} devices")
                     for i, k in enumerate(counts)]  # fmt: skip
         figure.legend(handles=handles, loc="outside upper center", ncols=4)
-        figure.savefig(path, metadata={"Date": None})
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
