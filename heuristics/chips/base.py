@@ -12,6 +12,7 @@ from heuristics.chips.units import Units
 from heuristics.shared.best import MARGIN, Best
 from problems.single import best_single
 from solvers.method import Context
+from solvers.repair.first import first_valid
 from solvers.repair.modes import Repair
 from solvers.repair.orders import orders
 from solvers.rng import seeded
@@ -26,12 +27,12 @@ def single(units: Units, context: Context, best: Best) -> None:
     best.offer(context.start)
     single = best_single(best.instance)
     best.offer(None if single is None else single[0])
-    if best.answer is None:
-        best.offer(chips_start(best.instance))
-    if best.answer is None:
-        found = Repair(units.problem).fallback
-        if found is not None:
-            best.offer_device(found[units.unit])
+    if single is not None:
+        return
+    found = first_valid(units.problem, deadline(context))
+    if found is not None:
+        best.offer_device(found[units.unit])
+    best.offer(chips_start(best.instance))
     if best.answer is None:
         _search(units, context, best)
 

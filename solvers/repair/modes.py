@@ -9,10 +9,12 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from problems.compiled import REHEARSAL
 from solvers.repair import partition, search, state
 from solvers.repair.cuts import any_valid
 from solvers.repair.problem import Problem
 from solvers.repair.valid import is_valid, steps
+from solvers.rng import seeded
 
 Rule = Literal["exact", "difference"]
 LADDER: dict[Rule, tuple[float, ...]] = {
@@ -106,6 +108,22 @@ class Repair:
         self._even = np.zeros((n, C))
         # Attempts that lately came to nothing, and calls since all were made; SAMPLE and FIX.
         self._skip, self._calls = [0, 0], [0, 0]
+        if n <= REHEARSAL:
+            self._rehearse()
+
+    def _rehearse(self) -> None:
+        """Run every compiled part once: a search that succeeds at once never comes to most."""
+        n, p, s, t = len(self._even), self.problem, self._state, self._partition
+        zeros, order = np.zeros(n, np.int64), np.arange(n)
+        stream = seeded(np.random.default_rng(0))
+        self._stays(zeros)
+        state.tighten(s, 1.0, stream)
+        state.begin(p, s, np.ones(n, np.int64))
+        search.root(p, s)
+        search.run(p, s, self._even, zeros, order, False, stream, 0, 0)
+        state.chips(s)
+        partition.settle(p, t, zeros)
+        partition.sweep(p, t, zeros + 1, self._even, zeros, order, False, stream)
 
     @cached_property
     def fallback(self) -> np.ndarray | None:

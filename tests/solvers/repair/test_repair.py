@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from solvers.repair import modes, partition
+from problems.compiled import REHEARSAL
+from solvers.repair import modes, partition, search
 from solvers.repair.cuts import any_valid
 from solvers.repair.modes import Repair
 from solvers.repair.problem import build
@@ -406,6 +407,23 @@ def test_attempts_that_come_to_nothing_are_left_out_for_a_while():
     for call, (attempt, made) in enumerate(attempts):
         before = 0 if call % modes.RETRY == 0 else attempts[call - 1][0]
         assert made == attempt + 1 - before, "from where the last call came to"
+
+
+@pytest.mark.parametrize(("nodes", "calls"), [(REHEARSAL, True), (REHEARSAL + 1, False)])
+def test_on_tiny_problems_all_compiled_parts_run_at_once(nodes, calls, monkeypatch):
+    called = set()
+    for module, name in ((search, "run"), (partition, "sweep"), (partition, "settle")):
+        whole = getattr(module, name)
+
+        def record(*given, whole=whole, name=name):
+            called.add(name)
+            return whole(*given)
+
+        monkeypatch.setattr(module, name, record)
+    repair = Repair(build(nodes, [], 2))
+    assert called == ({"run", "sweep", "settle"} if calls else set())
+    found = repair.fix(np.zeros(nodes, int), np.arange(nodes), seeded(np.random.default_rng(0)))
+    assert (found.chip == 0).all()
 
 
 def test_the_difference_system_of_the_reference(graphs):
