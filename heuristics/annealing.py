@@ -9,7 +9,6 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from heuristics.chips import entries as chips_
 from heuristics.greedy import construct
 from heuristics.shared import anneal_calls, anneal_latency, anneal_throughput
 from heuristics.shared import rng as rng_
@@ -67,6 +66,8 @@ def annealing(
     if not 0 < cooling < 1 or not 0 < cold <= hot:
         raise ValueError("annealing: cooling is within 0..1, and 0 < cold <= hot")
     if instance.problem == "chips":
+        from heuristics.chips import entries as chips_  # slow to load: for those who need it
+
         units, best = chips_.begin(instance, context)
         chips_.annealed(units, context, best, cooling, hot, cold, rounds)
         return best.answer

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from heuristics.chips import entries as chips_
 from heuristics.shared import space as space_
 from heuristics.shared import state as state_
 from heuristics.shared.balance import balance
@@ -41,6 +40,8 @@ def greedy(instance: Instance, context: Context) -> Answer | None:
     chips or fewer, repaired where they break a rule.
     """
     if instance.problem == "chips":
+        from heuristics.chips import entries as chips_  # slow to load: for those who need it
+
         return chips_.begin(instance, context)[1].answer
     best = Best(instance, context)
     space = space_.build(instance)

@@ -6,7 +6,6 @@ import math
 from pathlib import Path
 from typing import Annotated, Literal
 
-from heuristics.chips import entries as chips_
 from heuristics.greedy import construct
 from heuristics.shared import space as space_
 from heuristics.shared.best import Best
@@ -47,6 +46,8 @@ def policy(
 
     best = Best(instance, context)
     if instance.problem == "chips":
+        from heuristics.chips import entries as chips_  # slow to load: for those who need it
+
         _, best = chips_.begin(instance, context)
     else:
         space = space_.build(instance)

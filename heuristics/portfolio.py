@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from heuristics.champion.conductor import Conductor
 from heuristics.champion.plan import TINY, Parts, plan
-from heuristics.chips.champion import Portfolio
 from heuristics.shared import space as space_
 from problems.answer import Answer
 from problems.instance import Instance
@@ -26,6 +25,8 @@ def portfolio(instance: Instance, context: Context, *, parts: Parts = "all") -> 
     on. `parts` leaves out the exact ones or all heuristic ones but the best single device.
     """
     if instance.problem == "chips":
+        from heuristics.chips.champion import Portfolio  # slow to load: for those who need it
+
         return Portfolio(instance, context, parts).run()
     conductor = Conductor(instance, space_.build(instance), context)
     conductor.take("single", 1.0)

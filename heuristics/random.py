@@ -8,7 +8,6 @@ from typing import Annotated
 import numpy as np
 from numba import njit
 
-from heuristics.chips import entries as chips_
 from heuristics.shared import rng as rng_
 from heuristics.shared import space as space_
 from heuristics.shared import state as state_
@@ -38,6 +37,8 @@ def random(
     :mod:`solvers.repair` with equal probabilities, after the cuts of `greedy`.
     """
     if instance.problem == "chips":
+        from heuristics.chips import entries as chips_  # slow to load: for those who need it
+
         units, best = chips_.begin(instance, context)
         chips_.sampled(units, context, best, restarts)
         return best.answer

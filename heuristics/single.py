@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from heuristics.chips import entries as chips_
 from heuristics.shared import space as space_
 from heuristics.shared.best import Best
 from heuristics.shared.feasible import baseline
@@ -23,6 +22,8 @@ def single(instance: Instance, context: Context) -> Answer | None:
     None where no valid placement is found in time, or where there is none.
     """
     if instance.problem == "chips":
+        from heuristics.chips import entries as chips_  # slow to load: for those who need it
+
         return chips_.alone(instance, context)
     best = Best(instance, context)
     baseline(instance, space_.build(instance), context, best)
