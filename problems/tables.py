@@ -65,16 +65,16 @@ def graphs(entries: Iterable[GraphEntry]) -> str:
 
 
 def instances(entries: Sequence[CatalogueEntry]) -> str:
-    """One row a family: instances by problem, size, split and origin of times and links."""
+    """One row a family: instances; by problem, size, split and origin of times and links."""
     problems = sorted({entry.problem for entry in entries})
-    head = ["family", *problems, *TIERS, "public", "hold-out", *ORIGINS]
+    head = ["family", "instances", *problems, *TIERS, "public", "hold-out", *ORIGINS]
     rows = []
     for family in [*sorted({entry.family for entry in entries}), None]:
         mine = [entry for entry in entries if family in (None, entry.family)]
         count = Counter([each.problem for each in mine] + [each.tier for each in mine])
         held = sum(each.split == HOLDOUT for each in mine)
         origins = Counter(origin(each) for each in mine)
-        numbers = [count[key] for key in (*problems, *TIERS)]
+        numbers = [len(mine), *(count[key] for key in (*problems, *TIERS))]
         numbers += [len(mine) - held, held, *(origins[each] for each in ORIGINS)]
         rows.append([family or "**all**", *(str(n) if n else "-" for n in numbers)])
     return table(head, rows)

@@ -46,6 +46,7 @@ def test_families_are_counted_by_problem_split_and_origin() -> None:
     ]
     table = {row[0]: dict(zip(rows[0], row, strict=True)) for row in rows[2:]}
     assert list(table) == ["a", "b", "**all**"]
+    assert [row["instances"] for row in table.values()] == ["2", "1", "3"]
     assert (table["a"]["latency"], table["a"]["calls"], table["a"]["hold-out"]) == ("2", "-", "1")
     assert (table["b"]["with imported"], table["**all**"]["tiny"]) == ("1", "2")
     assert (table["**all**"]["measured"], table["**all**"]["with modelled"]) == ("1", "1")
