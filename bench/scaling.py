@@ -23,7 +23,6 @@ from problems.bounds.theoretical import theoretical
 from problems.catalogue import Library
 from problems.generate.platforms import cluster
 from problems.instance import Instance, InstanceSpec
-from problems.resolve import resolve
 
 GRAPHS = {1_000: "layered-1k-s1", 10_000: "layered-10k-s1", 100_000: "layered-100k-s1"}
 PER_SERVER = (1, 2, 4, 8)
@@ -44,14 +43,7 @@ def instances(
         name = f"cluster-8x{count}"
         platform = cluster(name, servers, "infiniband-hdr", "for the scaling study")
         spec = InstanceSpec(graph=GRAPHS[n], platform=name, problem=problem)
-        devices = {each.device: library.device(each.device) for each in platform.devices}
-        links = {each.link for each in platform.wires} | {"infiniband-hdr"}
-        found.append(
-            resolve(
-                spec, library.graph(GRAPHS[n]), platform, devices,
-                {each: library.link(each) for each in sorted(links)}, "scaling",
-            )
-        )  # fmt: skip
+        found.append(study.instance(library, spec, platform))
     return found
 
 

@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
+from typing import Any
+
+import pandas as pd
 
 from bench.cli import units
 from bench.cli.progress import Plain
+from bench.metrics import shifted_geometric_mean
+from bench.records import Record
+from problems.catalogue import Library
 from problems.files import write_atomically
+from problems.instance import Instance, InstanceSpec
+from problems.platform import Platform, link_names
+from problems.resolve import resolve
 
 STORE = Path("results/runs")
 STUDIES = Path("results/studies")
@@ -46,6 +55,61 @@ def positive(text: str) -> int:
 def progress() -> Plain:
     """A line a finished run, apart from the study's own output."""
     return Plain(sys.stderr)
+
+
+def instance(library: Library, spec: InstanceSpec, platform: Platform | None = None) -> Instance:
+    """An instance of the library's parts that it need not list, or on a platform of one's own."""
+    found = library.platform(spec.platform) if platform is None else platform
+    return resolve(
+        spec, library.graph(spec.graph), found,
+        {each.device: library.device(each.device) for each in found.devices},
+        {name: library.link(name) for name in sorted(link_names(found))}, "study",
+    )  # fmt: skip
+
+
+def outcomes(records: Iterable[Record], labels: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
+    """One row a run.
+
+    Parameters
+    ----------
+    labels : mapping of str to mapping
+        What the study calls an instance, by digest: the first columns.
+
+    Returns
+    -------
+    DataFrame
+        Behind the labels `entry`, `seed`, `objective` (seconds; NaN without an answer), `claimed`
+        (bound in seconds, NaN without one), `infeasible` (it says that there is no answer),
+        `termination`, `wall` and `last` (seconds of the run, and to its last improvement),
+        `overrun` (seconds) and `peak` (bytes).
+    """
+    nan = float("nan")
+    return pd.DataFrame(
+        {
+            **labels[each.digest],
+            "entry": each.entry,
+            "seed": each.seed,
+            "objective": nan if each.objective is None else each.objective,
+            "claimed": nan if each.claimed_bound is None else each.claimed_bound,
+            "infeasible": each.claim == "infeasible",
+            "termination": each.termination,
+            "wall": each.wall_s,
+            "last": each.trace[-1][0] if each.trace else nan,
+            "overrun": each.overrun_s,
+            "peak": each.peak_bytes,
+        }
+        for each in records
+    )
+
+
+def mean(ratios: Iterable[float]) -> float:
+    """Geometric mean of what is a number; NaN of nothing."""
+    return shifted_geometric_mean([each for each in ratios if each == each], 0.0)
+
+
+def comma_separated(found: pd.DataFrame) -> str:
+    """The rows of a study."""
+    return str(found.to_csv(index=False, float_format="%.9g", lineterminator="\n"))
 
 
 def publish(given: argparse.Namespace, name: str, texts: dict[str, str]) -> None:

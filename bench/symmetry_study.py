@@ -24,7 +24,7 @@ from problems.generate.platforms import MEMORY, direct
 from problems.generate.random import random_bundle
 from problems.instance import Instance, InstanceSpec, Level
 from problems.platform import Device
-from problems.resolve import from_bundle, resolve
+from problems.resolve import from_bundle
 from problems.symmetry.automorphisms import automorphisms
 from problems.symmetry.layers import repeats
 
@@ -90,8 +90,7 @@ def like(library: Library, graph: str, level: Level, problem: str, devices: int)
         "like GPUs of one server", default=LINK,
     )  # fmt: skip
     spec = InstanceSpec(graph, platform.name, problem, level=level)
-    devices_, links = {GPU: library.device(GPU)}, {LINK: library.link(LINK)}
-    return resolve(spec, library.graph(graph), platform, devices_, links, "study")
+    return study.instance(library, spec, platform)
 
 
 def instances(problem: str) -> Iterator[Instance]:
