@@ -40,6 +40,11 @@ def entry(name: str) -> str:
     return f"entries/{slug(name)}.html"
 
 
+def beside(page: str) -> str:
+    """The way to a page from another one in its folder."""
+    return page.rpartition("/")[2]
+
+
 def runs(name: str, digest: str) -> str:
     """File of the packed records and answers of an instance, from the top of the site."""
     return f"runs/{slug(name, digest)}.js"

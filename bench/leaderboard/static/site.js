@@ -87,9 +87,15 @@ reveal();
 // Records and answers: packed in a script beside the page, loaded when the first is asked for.
 let received;
 window.placebenchRuns = (packed) => received(packed);
-function inflated(packed) {
+async function inflated(packed) {
   const bytes = Uint8Array.from(atob(packed), (letter) => letter.charCodeAt(0));
-  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
+  const { shared, columns, answers } = await
+    new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).json();
+  const names = [...Object.keys(shared), ...Object.keys(columns)].sort();
+  const records = columns.key.map((_, i) => Object.fromEntries(
+    names.map((name) => [name, name in shared ? shared[name] : columns[name][i]])));
+  const digests = new Set(records.map((record) => record.answer).filter(Boolean));
+  return { records, answers: new Map([...digests].map((digest, i) => [digest, answers[i]])) };
 }
 for (const table of document.querySelectorAll("table[data-runs]")) {
   const dialog = document.querySelector("dialog.record");
@@ -114,28 +120,32 @@ for (const table of document.querySelectorAll("table[data-runs]")) {
   const pretty = (value) => JSON.stringify(value, null, 1).replace(/\[[^[\]{}]*\]/g, (list) => list.replace(/\s+/g, " "));
   const show = async (key) => {
     const title = dialog.querySelector("h2"), texts = dialog.querySelectorAll("pre");
-    title.textContent = `Record ${key.slice(0, 12)}`;
+    title.textContent = `Record ${key}`;
     texts.forEach((pre) => { pre.textContent = "loading ..."; });
     dialog.showModal();
     title.focus();
     try {
       const { records, answers } = await load();
-      const record = records[key], answer = answers[record.answer];
+      const record = records.find((each) => each.key.startsWith(key)), answer = answers.get(record.answer);
       texts[0].textContent = pretty(record);
       texts[1].textContent = answer ? pretty(answer) : "none";
       saveAnswer.hidden = !answer;
-      saveRecord.onclick = () => save(`record-${key.slice(0, 12)}.json`, record);
+      saveRecord.onclick = () => save(`record-${key}.json`, record);
       saveAnswer.onclick = () => save(`answer-${record.answer.slice(0, 12)}.json`, answer);
     } catch (error) {
       texts.forEach((pre) => { pre.textContent = String(error.message); });
     }
   };
-  for (const cell of table.querySelectorAll("td.open")) {
+  for (const row of table.tBodies[0].rows) {
+    const cell = row.cells[row.cells.length - 1], key = row.id.slice("r-".length);
+    const link = document.createElement("a");
+    link.href = `#${row.id}`;
+    link.append(...cell.childNodes);
     const button = document.createElement("button");
     button.type = "button";
     button.textContent = "open";
-    button.setAttribute("aria-label", `Open record and answer of ${cell.textContent}`);
-    button.addEventListener("click", () => show(cell.parentElement.dataset.key));
-    cell.append(" ", button);
+    button.setAttribute("aria-label", `Open record and answer of ${key}`);
+    button.addEventListener("click", () => show(key));
+    cell.append(link, " ", button);
   }
 }

@@ -11,13 +11,25 @@ import re
 from dataclasses import replace
 from urllib.parse import unquote
 
+import msgspec
 import numpy as np
 import pytest
 
-from bench.leaderboard import charts, curves, duels, evidence, latex, names, page, picture, site
+from bench.leaderboard import (
+    charts,
+    curves,
+    duels,
+    evidence,
+    latex,
+    names,
+    packed_runs,
+    page,
+    picture,
+    site,
+)
+from bench.records import Record, Store
 from problems import checker, latency, mixture
 from problems.answer import Answer
-from problems.files import encode
 from problems.generate.random import random_bundle
 from problems.resolve import from_bundle
 from tests.bench.leaderboard import made
@@ -78,12 +90,19 @@ def test_every_number_of_the_first_page_leads_to_its_runs_and_every_run_has_its_
             packed = files[names.runs(row.instance, row.digest)].decode()
             data = re.fullmatch(r'placebenchRuns\("(.*)"\);\n', packed)
             content = json.loads(gzip.decompress(base64.b64decode(data[1])))
-            assert set(content["records"]) == {r.key for r in behind.runs[row.digest]}
-            for run in behind.runs[row.digest]:
-                assert f'id="{names.run(run)}" data-key="{run.key}"' in text
-                assert content["records"][run.key] == json.loads(encode(run))
-                if run.check == "ok":
-                    assert content["answers"][run.answer]["instance"] == row.digest
+            assert len(content["columns"]["key"]) == len(behind.runs[row.digest])
+            digests = []
+            for i, run in enumerate(behind.runs[row.digest]):
+                assert f'id="{names.run(run)}"' in text
+                told = {name: each[i] for name, each in content["columns"].items()}
+                assert msgspec.convert(content["shared"] | told, Record) == run
+                if run.answer and run.answer not in digests:
+                    digests.append(run.answer)
+            for digest, answer in zip(digests, content["answers"], strict=True):
+                if answer is None:  # a made-up digest
+                    assert digest == "a" * 64
+                else:
+                    assert answer == json.loads(behind.store.answer_bytes(digest))
             for entry, cell in row.cells.items():
                 if cell is not None:
                     target = f"{names.instance(row.instance, row.digest)}#"
@@ -264,3 +283,14 @@ def test_slugs_are_file_names_that_differ():
     slugs = [names.slug(text) for text in texts]
     assert len(set(slugs)) == len(texts)
     assert all(names.is_slug(each) and len(each) < 80 for each in slugs)
+
+
+def test_times_of_packed_records_are_told_to_the_nanosecond(tmp_path):
+    run = made.record(objective=2.0, wall_s=0.1234567890123, trace=[(1 / 3, 2.0)], answer="a" * 64)
+    packed = packed_runs.pack([run], Store(tmp_path)).decode()
+    content = json.loads(gzip.decompress(base64.b64decode(packed.split('"')[1])))
+    assert content["shared"]["wall_s"] == 0.123456789
+    assert content["shared"]["trace"] == [[0.333333333, 2.0]]
+    assert content["shared"]["memory_limit_bytes"] is None  # required in a record
+    assert "log" not in content["shared"]
+    assert content["answers"] == [None]  # the store lacks it
