@@ -46,7 +46,7 @@ STARTS: dict[str, Callable[[Instance, float], Answer | None]] = {
     "throughput": lambda instance, deadline: start.throughput_start(instance, deadline=deadline),
     "latency": lambda instance, deadline: start.latency_start(instance, deadline=deadline),
     "calls": lambda instance, deadline: start_calls.calls_start(instance, deadline=deadline),
-    "chips": lambda instance, deadline: start_chips.chips_start(instance),
+    "chips": start_chips.chips_start,
 }
 
 

@@ -1,4 +1,4 @@
-"""A simple answer of `chips`: everything on the first chip, or levels of the graph cut into chips.
+"""A simple answer of `chips`: one chip, levels of the graph cut into chips, or what repair finds.
 
 Let the level of v be the least number of edges that a walk from the sources to v takes forward,
 where it may go back along edges, and between nodes of one colocation group, for nothing. Then
@@ -9,14 +9,18 @@ none is a short cut (C3).
 
 from __future__ import annotations
 
+import math
+import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
 from problems import chips
 from problems.answer import Answer
 from problems.instance import Instance
+from solvers.repair.first import first_valid
+from solvers.repair.units import problem_of
 
 STARTS = 4
 """Sources from which levels are counted alone, next to all of them together."""
@@ -24,22 +28,47 @@ HALVINGS = 12
 """Of the range in which the least compute of a chip is searched for."""
 
 
-def chips_start(instance: Instance) -> Answer | None:
-    """The best valid answer of a few: one chip, or levels cut where work and memory say.
+def chips_start(instance: Instance, deadline: float = math.inf) -> Answer | None:
+    """The better one of :func:`level_start` and what repair finds where memory is short.
 
-    None where there is none among them.
+    None where there is neither.
+
+    Parameters
+    ----------
+    deadline : float
+        On :func:`time.monotonic`'s scale, seconds.
+    """
+    unit, problem = problem_of(instance)
+    found = first_valid(problem, deadline)
+    return level_start(instance, deadline, [] if found is None else [found[unit]])
+
+
+def level_start(
+    instance: Instance, deadline: float = math.inf, others: Sequence[np.ndarray] = ()
+) -> Answer | None:
+    """The best valid answer of a few: one chip, levels cut where work and memory say, or `others`.
+
+    None where there is none among them. Levels are left out where `deadline` has passed.
     """
     best: tuple[float, np.ndarray] | None = None
-    sources = np.flatnonzero(np.diff(instance.pred_ptr) == 0).tolist()
-    found = [np.zeros(instance.n, np.int64)]
-    for starts in (sources, *([source] for source in sources[:STARTS])):
-        found += _cuts(instance, levels(instance, starts))
-    for device in found:
+    for device in _candidates(instance, deadline, others):
         if chips.is_valid(instance, device):
             value = chips.period(instance, device)
             if best is None or value < best[0]:
                 best = value, device
     return None if best is None else Answer(best[1])
+
+
+def _candidates(
+    instance: Instance, deadline: float, others: Sequence[np.ndarray]
+) -> Iterator[np.ndarray]:
+    yield np.zeros(instance.n, np.int64)
+    yield from others
+    sources = np.flatnonzero(np.diff(instance.pred_ptr) == 0).tolist()
+    for starts in (sources, *([source] for source in sources[:STARTS])):
+        if time.monotonic() > deadline:
+            return
+        yield from _cuts(instance, levels(instance, starts))
 
 
 def levels(instance: Instance, starts: Sequence[int]) -> np.ndarray:

@@ -16,7 +16,7 @@ from solvers.repair.first import first_valid
 from solvers.repair.modes import Repair
 from solvers.repair.orders import orders
 from solvers.rng import seeded
-from solvers.start_chips import chips_start
+from solvers.start_chips import level_start
 
 TURN = 0.5
 """Share of the time left that one repair may take at the start."""
@@ -32,7 +32,7 @@ def single(units: Units, context: Context, best: Best) -> None:
     found = first_valid(units.problem, deadline(context))
     if found is not None:
         best.offer_device(found[units.unit])
-    best.offer(chips_start(best.instance))
+    best.offer(level_start(best.instance, deadline(context)))
     if best.answer is None:
         _search(units, context, best)
 

@@ -13,6 +13,7 @@ from problems.answer import Answer
 from problems.bounds.registry import REGISTRY
 from problems.instance import Instance
 from solvers import catalogue
+from solvers.cpsat import hops
 from solvers.method import Claim, Context
 
 MEETS = 1 + 1e-9
@@ -22,6 +23,8 @@ WALKS = 0.4
 """Share of the time left that walks may take before the exact model."""
 ROUNDS = 6
 """Walks where nothing else ends them."""
+BUILD = 0.2
+"""Share of the time left that the exact model may take to be built."""
 TINY = 60
 """Places, nodes times chips, up to which the exact model also runs without a deadline."""
 
@@ -80,6 +83,9 @@ class Portfolio:
         places = self.instance.n * self.instance.K
         if entry.refusal(self.instance) or (self.limit == math.inf and places > TINY):
             return
+        building = hops.CLAUSE * hops.clauses(self.instance)
+        if places > TINY and self.parts == "all" and building > BUILD * self.context.time_left():
+            return  # most of the time would go into building: walks make more of it
         part = self._part(1.0)
         part.start = self.best.answer
         self.best.offer(entry.run(self.instance, part))

@@ -1,8 +1,4 @@
-"""A `chips` instance as units that share a chip, with what they feed each other.
-
-A unit is a colocation group, or several where groups lie on a cycle of edges: data only flow
-forward, so that a cycle has one chip. Unit numbers are topological.
-"""
+"""A `chips` instance as units that share a chip, with what they feed each other."""
 
 from __future__ import annotations
 
@@ -14,8 +10,8 @@ from problems import chips
 from problems.instance import Instance
 from problems.rules import ChipsRules
 from solvers.by_reference import by_reference
-from solvers.repair.orders import topological
-from solvers.repair.problem import Problem, build
+from solvers.repair.problem import Problem
+from solvers.repair.units import problem_of
 
 OVERLAP = {"none": 0, "half": 1, "full": 2}
 
@@ -83,45 +79,8 @@ def build_units(instance: Instance) -> Units:
         If it is an instance of another problem.
     """
     rules = chips.rules_of(instance)
-    unit = _number(instance)
-    U = int(unit.max()) + 1
-    edges = unit[instance.edges]
-    between = np.unique(edges[edges[:, 0] != edges[:, 1]], axis=0)
-    weights = np.repeat(np.arange(len(instance.shared_bytes)), np.diff(instance.shared_ptr))
-    problem = build(
-        U,
-        between,
-        instance.K,
-        np.bincount(unit, instance.node_bytes, U).astype(np.int64),
-        instance.memory,
-        np.stack([unit[instance.shared_node], weights], axis=1),
-        instance.shared_bytes,
-    )
+    unit, problem = problem_of(instance)
     return Units(unit, problem, _nets(instance, unit, rules))
-
-
-def _number(instance: Instance) -> np.ndarray:
-    """Unit of every node, numbered topologically."""
-    # Slow to load, and for this problem only.
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    group = instance.group
-    G = int(group.max()) + 1
-    pairs = group[instance.edges]
-    matrix = coo_array((np.ones(len(pairs)), (pairs[:, 0], pairs[:, 1])), shape=(G, G))
-    count, label = connected_components(matrix, directed=True, connection="strong")
-    pairs = np.unique(
-        label[pairs[label[pairs[:, 0]] != label[pairs[:, 1]]]].astype(np.int64), axis=0
-    )
-    first = np.full(count, instance.n, np.int64)
-    np.minimum.at(first, label[group], np.arange(instance.n))
-    ptr = np.searchsorted(pairs[:, 0], np.arange(count + 1)).astype(np.int64)
-    order = topological(ptr, np.ascontiguousarray(pairs[:, 1]), first.astype(float))
-    number = np.empty(count, np.int64)
-    number[order] = np.arange(count)
-    result: np.ndarray = number[label[group]]
-    return result
 
 
 def _nets(instance: Instance, unit: np.ndarray, rules: ChipsRules) -> Nets:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import time
 from itertools import pairwise
 
 import numpy as np
+import pytest
 
 from problems import chips
 from problems.builder import Builder
 from problems.generate.samples import samples
 from problems.resolve import from_bundle
-from solvers.start_chips import chips_start, levels
+from solvers.start_chips import chips_start, level_start, levels
 
 
 def residual(blocks, K, memory=None):
@@ -55,6 +57,25 @@ def test_the_work_is_spread_and_memory_is_kept():
     answer = chips_start(case)
     assert chips.is_valid(case, answer.device)
     assert chips.parts(case, answer.device)[:, chips.COMPUTE].max() <= 10  # of 32, on 4 chips
-    tight = chips_start(residual(blocks=8, K=5, memory=8))
+    tight = level_start(residual(blocks=8, K=5, memory=8))
     assert np.bincount(tight.device).max() <= 8
     assert chips_start(residual(blocks=8, K=3, memory=8)) is None
+
+
+def test_where_levels_do_not_fit_repair_finds_a_start():
+    found = 0
+    for _, case in samples(200, problem="chips", n=8, devices=3, density=0.3, tight=1.3):
+        answer, by_levels = chips_start(case), level_start(case)
+        if answer is not None:
+            assert chips.is_valid(case, answer.device)
+        if by_levels is not None:
+            best = chips.period(case, by_levels.device)
+            assert chips.period(case, answer.device) <= best
+        found += by_levels is None and answer is not None
+    assert found >= 5
+
+
+def test_levels_are_left_out_when_time_is_up(monkeypatch):
+    monkeypatch.setattr("solvers.start_chips.levels", lambda *_: pytest.fail("time is up"))
+    whole = level_start(residual(blocks=2, K=2), time.monotonic() - 1)
+    assert (whole.device == 0).all()

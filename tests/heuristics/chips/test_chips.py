@@ -9,14 +9,16 @@ import numpy as np
 import pytest
 
 from heuristics import catalogue
-from heuristics.chips import entries, lines, walk
+from heuristics.chips import champion, entries, lines, walk
 from heuristics.chips.base import place_of
+from heuristics.chips.champion import Portfolio
 from heuristics.chips.units import build_units
 from heuristics.shared.best import Best
 from problems import chips
 from problems.catalogue import Library
 from problems.generate.random import random_bundle
 from problems.resolve import from_bundle
+from solvers.cpsat import hops
 from solvers.method import Context
 from solvers.repair.cuts import reach
 from solvers.repair.orders import orders
@@ -121,3 +123,25 @@ def test_no_entry_is_worse_than_greedy_on_public_instances(name):
         assert chips.is_valid(instance, answer.device)
         worst = chips.period(instance, greedy.device) * (1 + 1e-12)
         assert chips.period(instance, answer.device) <= worst, instance.id
+
+
+@pytest.mark.parametrize(
+    ("seconds", "parts", "runs"), [(2, "all", 0), (2, "exact", 1), (60, "all", 1)]
+)
+def test_the_portfolio_builds_no_model_that_takes_most_of_its_time(
+    seconds, parts, runs, monkeypatch
+):
+    instance = public()["resnet50:operator/mcm-4-72m/chips"]
+    # A model of 0.2 x 10 s.
+    monkeypatch.setattr("solvers.cpsat.hops.CLAUSE", 2.0 / hops.clauses(instance))
+    monkeypatch.setattr(champion, "annealed", lambda *_, **__: None)
+    monkeypatch.setattr(champion.bounds, "names", lambda *_: [])
+    called = []
+
+    class Fake:
+        refusal = staticmethod(lambda _: None)
+        run = staticmethod(lambda *given: called.append(given))
+
+    monkeypatch.setattr(champion.catalogue, "load", lambda _: Fake)
+    Portfolio(instance, Context(deadline=time.monotonic() + seconds), parts).run()
+    assert len(called) == runs
