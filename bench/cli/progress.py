@@ -23,6 +23,8 @@ from bench.suite import Event, Finished, Notice, Planned, Reused, Run, Skipped, 
 class Progress(AbstractContextManager["Progress"]):
     """Counts events; subclasses show them.
 
+    One plan after the other: the next one begins to count anew.
+
     Attributes
     ----------
     finished, reused : list of Record
@@ -41,6 +43,8 @@ class Progress(AbstractContextManager["Progress"]):
         """Take an event of the suite."""
         if isinstance(event, Planned):
             self.plan = event
+            for each in (self.finished, self.reused, self.skipped, self.running):
+                each.clear()
         elif isinstance(event, Skipped):
             self.skipped[event.run.entry, event.reason] += 1
         elif isinstance(event, Reused):

@@ -16,21 +16,36 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 
-from heuristics.rl import checkpoint, corpus, ppo
-from heuristics.rl.policy import Config, Graph, Policy, fresh, graph_of
-from heuristics.rl.rounds import Round, State, play, state_of
-from heuristics.rl.search import BATCH, TOLERANCES, device_of, episode
+try:
+    import torch
+
+    from heuristics.rl import checkpoint, corpus, ppo
+    from heuristics.rl.policy import Config, Graph, Policy, fresh, graph_of
+    from heuristics.rl.rounds import Round, State, play, state_of
+    from heuristics.rl.search import BATCH, TOLERANCES, device_of, episode
+except ModuleNotFoundError as error:
+    if __name__ != "__main__":
+        raise
+    print(f"heuristics.rl.train: {error}; pip install -e '.[rl]'", file=sys.stderr)
+    sys.exit(2)
 from heuristics.rl.task import Task
 from heuristics.rl.tasks import task_of
 from problems.catalogue import Library
-from problems.files import FileError
+from problems.files import FileError, write_atomically
 from problems.instance import Instance
 from solvers.rng import seeded
 
 EVERY = 50
 """Steps between two checkpoints."""
+RANGES = {
+    "graphs": (1, 10**6),
+    "steps": (1, 10**9),
+    "seed": (0, 2**63 - 1),
+    "every": (1, 10**9),
+    "threads": (1, 1024),
+}
+"""The least and the largest value of the arguments that are numbers."""
 
 
 class Trainer:
@@ -110,11 +125,11 @@ def train(given: argparse.Namespace) -> str:
     Raises
     ------
     ValueError
-        If a number is not positive, or the folder holds a training with other arguments.
+        If a number is out of its range, or the folder holds a training with other arguments.
     """
-    for name in ("graphs", "steps", "every", "threads"):
-        if getattr(given, name) < 1:
-            raise ValueError(f"--{name} is {getattr(given, name)}, not at least 1")
+    for name, (least, most) in RANGES.items():
+        if not least <= getattr(given, name) <= most:
+            raise ValueError(f"--{name} is {getattr(given, name)}, not in {least} to {most}")
     torch.set_num_threads(given.threads)
     device, library = device_of(), Library()
     latest, log = given.out / "latest.safetensors", given.out / "log.jsonl"
@@ -124,6 +139,7 @@ def train(given: argparse.Namespace) -> str:
         "instance": given.instance or "",
         "init": checkpoint.read(given.init).digest if given.init else "",
     }
+    given.out.mkdir(parents=True, exist_ok=True)
     policy, done, found = _begin(given, device), 0, None
     if latest.exists():
         found = checkpoint.read(latest)
@@ -144,7 +160,6 @@ def train(given: argparse.Namespace) -> str:
     trainer = Trainer(policy, load, begun["graphs"], given.seed)
     if found is not None:
         checkpoint.restore(found, trainer.optimizer)
-    given.out.mkdir(parents=True, exist_ok=True)
     lines = log.read_text().splitlines()[:done] if log.exists() else []
     clock, recent = time.monotonic(), []
     for number in range(done, given.steps):
@@ -152,7 +167,7 @@ def train(given: argparse.Namespace) -> str:
         lines.append(json.dumps(said))
         recent.append(said.get("gain", 0.0))
         if (number + 1) % given.every == 0 or number + 1 == given.steps:
-            log.write_text("\n".join(lines) + "\n")
+            write_atomically(log, ("\n".join(lines) + "\n").encode())
             notes = begun | {"steps": number + 1, "torch": str(torch.__version__)}
             digest = checkpoint.write(latest, policy, notes, trainer.optimizer)
             print(
@@ -176,7 +191,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Train; a wrong request is one line and exit code 2, an interruption 130."""
     try:
         print("policy", train(parser().parse_args(arguments)))
-    except (ValueError, FileError) as error:
+    except (ValueError, FileError, OSError) as error:
         print(f"heuristics.rl.train: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:

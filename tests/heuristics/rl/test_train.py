@@ -1,6 +1,9 @@
 """Training: the same under a seed, whole or in parts; what it is trained on."""
 
 import json
+import os
+import subprocess
+import sys
 
 import pytest
 
@@ -42,8 +45,41 @@ def test_what_does_not_fit_the_folder_is_refused(tmp_path, capsys):
     _train(tmp_path, "--steps", 1)
     assert train.main([str(tmp_path), "--graphs", "2", "--steps", "2", "--seed", "6"]) == 2
     assert "trained with seed=5, now seed=6: take another folder" in capsys.readouterr().err
-    assert train.main([str(tmp_path), "--steps", "0"]) == 2
-    assert "--steps is 0, not at least 1" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (["--steps", "0"], "--steps is 0, not in 1 to"),
+        (["--seed", "-1"], "--seed is -1, not in 0 to"),
+        (["--seed", str(2**70)], f"--seed is {2**70}, not in 0 to"),
+        (["--threads", "1025"], "--threads is 1025, not in 1 to 1024"),
+        (["--init", "missing"], "checkpoint missing: there is no such file"),
+    ],
+)
+def test_a_wrong_argument_is_one_line(given, message, tmp_path, capsys):
+    assert train.main([str(tmp_path), *given]) == 2
+    said = capsys.readouterr().err
+    assert message in said
+    assert said.count("\n") == 1
+
+
+def test_a_folder_that_cannot_be_made_is_one_line(tmp_path, capsys):
+    (tmp_path / "file").write_text("")
+    assert train.main([str(tmp_path / "file"), "--graphs", "1", "--steps", "1"]) == 2
+    said = capsys.readouterr().err
+    assert str(tmp_path / "file") in said
+    assert said.count("\n") == 1
+
+
+def test_without_torch_the_command_says_what_to_install(tmp_path):
+    (tmp_path / "torch.py").write_text("raise ModuleNotFoundError(\"No module named 'torch'\")")
+    done = subprocess.run(
+        [sys.executable, "-m", "heuristics.rl.train", str(tmp_path / "out")],
+        env=os.environ | {"PYTHONPATH": str(tmp_path)}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 2
+    assert done.stderr == ("heuristics.rl.train: No module named 'torch'; pip install -e '.[rl]'\n")
 
 
 def test_begins_with_a_checkpoint_and_trains_on_one_instance(tmp_path):
