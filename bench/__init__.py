@@ -1,4 +1,4 @@
-"""Harness, records and comparison; in Python ``load``, ``run``, ``check``, ``compare``, ``frame``.
+"""Harness; in Python ``load``, ``run``, ``check``, ``compare``, ``frame``, ``plot``.
 
 ``bench.load`` and the others are imported when they are first used: the process of a run, and
 ``--help``, import this package too and need none of what they need.
@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from bench.api import check, load, run
     from bench.comparing import compare
+    from bench.plots import plot
     from bench.table import frame
 
-__all__ = ["check", "compare", "frame", "load", "run"]
+__all__ = ["check", "compare", "frame", "load", "plot", "run"]
 
-_MODULES = {"compare": "bench.comparing", "frame": "bench.table"}
+_MODULES = {"compare": "bench.comparing", "frame": "bench.table", "plot": "bench.plots"}
 
 
 def __getattr__(name: str) -> Any:

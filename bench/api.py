@@ -7,7 +7,8 @@ from pathlib import Path
 
 from bench import presets, selection
 from bench.entries import Entry, distinct
-from bench.records import Record, Store
+from bench.records import Store
+from bench.runs import Runs
 from bench.suite import Progress, run_suite
 from problems.answer import Answer
 from problems.catalogue import Library
@@ -48,7 +49,7 @@ def run(
     cluster: str | None = None,
     rerun: bool = False,
     progress: Progress = lambda event: None,
-) -> list[Record]:
+) -> Runs:
     """Run methods on instances, as ``placebench run`` does.
 
     Parameters
@@ -64,8 +65,10 @@ def run(
 
     Returns
     -------
-    list of Record
-        See :func:`bench.suite.run_suite`, which has the other parameters.
+    Runs
+        A list of :class:`bench.records.Record` that a notebook shows as a table; its ``frame()``
+        has a row a run, with the gaps to the bound and to the best known answer. See
+        :func:`bench.suite.run_suite`, which has the other parameters.
 
     Raises
     ------
@@ -84,8 +87,9 @@ def run(
     entries: list[Entry] = []
     for method in [methods] if isinstance(methods, str | Entry) else methods:
         entries += [method] if isinstance(method, Entry) else presets.parse([method])
-    return run_suite(
-        list({instance.digest: instance for instance in chosen}.values()),
+    distinct_instances = list({instance.digest: instance for instance in chosen}.values())
+    records = run_suite(
+        distinct_instances,
         distinct(entries),
         store=Store(store),
         seeds=range(seeds) if isinstance(seeds, int) else seeds,
@@ -97,3 +101,4 @@ def run(
         rerun=rerun,
         progress=progress,
     )
+    return Runs(records, distinct_instances)

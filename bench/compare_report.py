@@ -14,8 +14,9 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
+import pandas as pd
 
-from bench import bks, stats
+from bench import bks, compare_frames, stats
 from bench.bks import Headline
 from bench.compare_conditions import Alike
 from bench.records import Record
@@ -152,6 +153,18 @@ class Report:
     tests: int
     zero_rule: str = stats.ZERO_RULE
     faults: Sequence[str] = field(default_factory=tuple)
+
+    def frame(self) -> pd.DataFrame:
+        """The verdicts: :func:`bench.compare_frames.lines`."""
+        return compare_frames.lines(self)
+
+    def pairs(self) -> pd.DataFrame:
+        """Instance by instance: :func:`bench.compare_frames.pairs`."""
+        return compare_frames.pairs(self)
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows."""
+        return str(self.frame().to_html(index=False, na_rep="-", float_format="{:.3g}".format))
 
 
 def pairing(a: str, b: str, runs: Alike, by: Literal["digest", "instance"] = "digest") -> Pairing:

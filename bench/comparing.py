@@ -36,7 +36,8 @@ def compare(
     first, second, others : str, Path, or sequence of Record
         Entries of one source (``"heft"``); sources, of which the same entries are compared
         (``"old.jsonl"``, a store's folder, or records at hand, which are not checked again); or one
-        entry of a source (``"old.jsonl::heft"``).
+        entry of a source (``"old.jsonl::heft"``). Of records at hand that are of one entry each,
+        and not all of the same, the entries are compared.
     records, store : path
         Where entries without a source are looked up: a published file, or else a store.
     methods : sequence of str
@@ -97,19 +98,29 @@ def _places(
     """What is asked for, and the sources that it names."""
     texts: list[Asked] = []
     sources: dict[Path, Source] = {}
+    own = _own_entries(given)
     for i, each in enumerate(given):
         if isinstance(each, str | Path):
             asked = compare_sides.asked(str(each))
             if asked.place is not None and asked.place not in sources:
                 sources[asked.place] = chosen(_source(asked.place))
         else:
-            asked = Asked(Path(f"records{i + 1}"), None)
+            asked = Asked(Path(f"records{i + 1}"), own[i] if own else None)
             if not each:
                 raise CompareError(f"there are no records in the {i + 1}. sequence")
             source = Source(Store(store), list(each), str(asked.place))
             sources[Path(f"records{i + 1}")] = chosen(source, check=False)
         texts.append(asked)
     return texts, sources
+
+
+def _own_entries(given: Sequence[Compared]) -> list[str]:
+    """The entry of each side where all are records at hand, each of one entry and not all alike."""
+    entries = [
+        {r.entry for r in each} for each in given if not isinstance(each, str | Path) and each
+    ]
+    named = [min(each) for each in entries if len(each) == 1]
+    return named if len(named) == len(given) and len(set(named)) > 1 else []
 
 
 def _source(place: Path) -> Source:

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import msgspec
 import numpy as np
 
+from problems import notebook
 from problems.files import FileError, encode
 
 
@@ -48,6 +49,28 @@ class Answer:
     receive: tuple[np.ndarray, ...] | None = None
     others: tuple[np.ndarray, ...] | None = None
     rates: np.ndarray | None = None
+
+    def __repr__(self) -> str:
+        return f"<Answer: {self._summary()}>"
+
+    def _summary(self) -> str:
+        parts = [f"{np.size(self.device)} nodes"]
+        if self.rates is not None:
+            parts.append(f"{1 + len(self.others or ())} mappings with rates")
+        given = ("order", "start", "slot", "send", "receive")
+        return ", ".join(parts + [name for name in given if getattr(self, name) is not None])
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: nodes on each device; of a mixture those of every mapping."""
+        mappings = [np.asarray(each) for each in (self.device, *(self.others or ()))]
+        used = sorted({int(k) for each in mappings for k in each})
+        rows: list[list[object]] = [[int((each == k).sum()) for k in used] for each in mappings]
+        heads = [f"device {k}" for k in used]
+        if self.rates is not None:
+            rows = [[f"{r:.4g}", *row] for r, row in zip(self.rates, rows, strict=False)]
+            heads = ["samples a second", *heads]
+        told = notebook.facts("Answer", [("has", self._summary())])
+        return told + "<p>Nodes on each device:</p>" + notebook.table(heads, rows)
 
     @staticmethod
     def of(

@@ -14,6 +14,7 @@ from typing import Any, Literal
 import msgspec
 import numpy as np
 
+from problems import notebook
 from problems import rules as rules_
 from problems.files import encode
 from problems.graph import GraphFile
@@ -154,6 +155,31 @@ class Instance:
             state.update(f"\n{name} {little.dtype.str} {little.shape}\n".encode())
             state.update(little.reshape(-1).view(np.uint8).data)  # bytes, not copied
         return state.hexdigest()
+
+    def __repr__(self) -> str:
+        return f"<Instance {self.id}: {self.n} nodes, {self.m} edges, {self.K} devices>"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: sizes, and the devices with their memory and speed."""
+        label = rules_.label(self.rules)
+        told = [
+            ("problem", self.problem + (f", {label}" if label else "")),
+            ("family", ", ".join(filter(None, (self.family, self.tier, self.split)))),
+            ("graph", f"{self.n} nodes, {self.m} edges, {int(self.group.max()) + 1} groups"),
+            ("digest", self.digest[:16]),
+        ]
+        whole, supported = self.time.sum(axis=0), np.isfinite(self.time).sum(axis=0)
+        devices = [
+            [
+                name + (" (host)" if self.host[k] else ""),
+                notebook.amount(float(self.memory[k])),
+                supported[k],
+                f"{whole[k]:.4g} s" if np.isfinite(whole[k]) else "not all",
+            ]
+            for k, name in enumerate(self.device_names)
+        ]
+        heads = ("device", "memory", "nodes it takes", "all nodes on it")
+        return notebook.facts(self.id, told) + notebook.table(heads, devices)
 
     @cached_property
     def device_class(self) -> np.ndarray:

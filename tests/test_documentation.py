@@ -19,7 +19,8 @@ DOCUMENTS = (
 )  # fmt: skip
 # In the order in which they build on one another; test_docs_site looks at their links.
 TUTORIALS = tuple(
-    f"docs/tutorials/{name}.md" for name in ("heuristic", "mps", "capture", "leaderboard", "submit")
+    f"docs/tutorials/{name}.md"
+    for name in ("heuristic", "mps", "capture", "leaderboard", "notebook", "submit")
 )
 NEEDS = {"docs/tutorials/capture.md": "torch"}
 FENCE = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
