@@ -30,6 +30,8 @@ GUIDES = {
 CARDS = {"heuristics/README.md": "heuristics"}
 LINK = re.compile(r"(!?)\[([^\]]+)\]\(([^)\s]+)\)")
 API = [
+    "bench.runs",
+    "bench.compare_frames",
     "problems.instance",
     "problems.answer",
     "problems.builder",
@@ -37,6 +39,7 @@ API = [
     "solvers.method",
 ]
 DOCUMENTED = re.compile(r"^\* `([a-z-]+)`: (.*)$")
+COST = re.compile(r"^- `([a-z@-]+)`: (.*)$", re.MULTILINE)
 
 
 def write(folder: Path) -> None:
@@ -82,16 +85,17 @@ def heuristics_page() -> str:
     from solvers import catalogue as solvers
 
     notes: dict[str, str] = {}
+    costs = costs_of("heuristics/README.md")
     kept = []
     lines = guide("heuristics/README.md").splitlines()
     for line in lines:
         if described := DOCUMENTED.match(line):
             notes[described[1]] = described[2]
-        elif not line.startswith("| ") and not line.startswith("Options with their defaults"):
+        elif not line.startswith(("| ", "Options with their defaults")) and not COST.match(line):
             kept.append(line)
     first, _, last = "\n".join(kept).partition("## Adding one")
     cards = [
-        _card(name, (catalogue if name in catalogue.names() else solvers), notes[name])
+        _card(name, catalogue if name in catalogue.names() else solvers, notes[name], costs[name])
         for name in sorted(notes)
     ]
     intro = first.replace("## All entries\n", "")
@@ -106,7 +110,10 @@ def exact_page() -> str:
     for name in catalogue.names():
         if catalogue.load(name).kind == "exact":
             chosen.setdefault(name.partition("@")[0], []).append(name)
-    cards = [_card(names[0], catalogue, "", names) for names in chosen.values()]
+    costs = costs_of("solvers/README.md")
+    cards = [
+        _card(names[0], catalogue, "", costs[title_of(names)], names) for names in chosen.values()
+    ]
     head = (
         "# Exact methods, one by one\n\nWhat formulations, backends and dynamic programs are:"
         " [Exact solvers](solvers.md).\n\n## Cards\n"
@@ -114,12 +121,24 @@ def exact_page() -> str:
     return "\n".join([head, *cards])
 
 
-def _card(name: str, catalogue: object, note: str, names: list[str] | None = None) -> str:
+def costs_of(guide: str) -> dict[str, str]:
+    """Entry -> what a step of it costs, or how large its model is, as a guide says."""
+    return dict(COST.findall((ROOT / guide).read_text()))
+
+
+def title_of(names: list[str]) -> str:
+    """What stands for all backends of a formulation: ``prefix@``."""
+    return names[0].partition("@")[0] + ("@" if "@" in names[0] else "")
+
+
+def _card(
+    name: str, catalogue: object, note: str, cost: str, names: list[str] | None = None
+) -> str:
     """What a method is, from whom, with which options and needs, and what its code says."""
     entry = catalogue.load(name)  # type: ignore[attr-defined]
     needs = sorted({need for each in names or [name] for need in catalogue.load(each).needs})  # type: ignore[attr-defined]
     several = names is not None and "@" in name
-    title = name.partition("@")[0] + "@" if several else name
+    title = title_of(names or [name]) if several else name
     rows = [("problems", ", ".join(f"`{each}`" for each in entry.problems))]
     rows += [("kind", entry.kind), ("source", entry.source)]
     if several:
@@ -128,6 +147,7 @@ def _card(name: str, catalogue: object, note: str, names: list[str] | None = Non
         f"`{each.name}={_shown(each.default)}` ({each.valid})" for each in entry.options.values()
     ]
     rows.append(("options", "; ".join(options) or "none"))
+    rows.append(("cost", cost))
     if needs:
         rows.append(("packages", ", ".join(f"`{each}`" for each in needs)))
     if entry.mixtures:

@@ -54,6 +54,7 @@ def test_every_entry_is_described_once_and_no_other():
     text = README.read_text()
     assert re.findall(r"^\* `([a-z-]+)`: ", text, re.M) == names()
     assert re.findall(r"^\| `([a-z-]+)` \|", text, re.M) == names()
+    assert re.findall(r"^- `([a-z-]+)`: ", text, re.M) == names()  # what they cost
 
 
 if __name__ == "__main__":
