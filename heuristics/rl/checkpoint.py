@@ -10,8 +10,9 @@ import dataclasses
 import json
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
+import msgspec
 import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
@@ -46,6 +47,23 @@ class Checkpoint(NamedTuple):
     config: Config
     tensors: dict[str, torch.Tensor]
     notes: dict[str, Any]
+    digest: str
+
+
+Size = Annotated[int, msgspec.Meta(ge=1, le=4096)]
+
+
+class _Sizes(msgspec.Struct, forbid_unknown_fields=True):
+    """:class:`Config`, within what fits into memory."""
+
+    hidden: Size
+    layers: Annotated[int, msgspec.Meta(ge=0, le=64)]
+    match: Size
+    inputs: tuple[int, ...]
+
+
+class _Header(msgspec.Struct):
+    content: tuple[_Sizes, dict[str, Any]]
     digest: str
 
 
@@ -95,16 +113,20 @@ def read(path: Path) -> Checkpoint:
         raise CheckpointError(f"checkpoint {path}: there is no such file") from None
     except (SafetensorError, OSError, json.JSONDecodeError) as error:
         raise CheckpointError(f"checkpoint {path}: not a safetensors file ({error})") from None
-    if header.get("format") != FORMAT:
-        raise CheckpointError(
-            f"checkpoint {path}: format {header.get('format')!r}, expected {FORMAT!r}"
-        )
+    said = header.get("format") if isinstance(header, dict) else None
+    if said != FORMAT:
+        raise CheckpointError(f"checkpoint {path}: format {said!r}, expected {FORMAT!r}")
     try:
-        sizes, notes = header["content"]
-        config = Config(**sizes | {"inputs": tuple(sizes["inputs"])})
-        digest = header["digest"]
-    except (KeyError, TypeError, ValueError) as error:
+        whole = msgspec.convert(header, _Header)
+    except msgspec.ValidationError as error:
         raise CheckpointError(f"checkpoint {path}: broken header ({error})") from None
+    wrong = sorted(name for name in tensors if tensors[name].dtype != torch.float32)
+    if wrong:
+        raise CheckpointError(
+            f"checkpoint {path}: {wrong[0]} is of {tensors[wrong[0]].dtype}, not torch.float32"
+        )
+    (sizes, notes), digest = whole.content, whole.digest
+    config = Config(**msgspec.structs.asdict(sizes))
     found = digest_of(config, tensors, notes)
     if found != digest:
         raise CheckpointError(

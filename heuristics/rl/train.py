@@ -150,7 +150,7 @@ def train(given: argparse.Namespace) -> str:
                 f"{latest}: trained with {', '.join(f'{k}={before[k]!r}' for k in wrong)}, now"
                 f" {', '.join(f'{k}={begun[k]!r}' for k in wrong)}: take another folder"
             )
-        policy, done = checkpoint.policy_of(found, latest, device), int(found.notes["steps"])
+        policy, done = checkpoint.policy_of(found, latest, device), int(found.notes.get("steps", 0))
 
     def load(number: int) -> Instance:
         if given.instance:

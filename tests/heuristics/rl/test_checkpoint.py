@@ -1,5 +1,7 @@
 """Checkpoints come back as they were, and what is not one is refused."""
 
+import json
+
 import pytest
 
 torch = pytest.importorskip("torch", reason="the policy needs torch, of the extra rl")
@@ -91,3 +93,40 @@ def test_the_suites_own_is_whole_and_small():
     assert path.stat().st_size <= 2_000_000
     text = path.with_suffix(".md").read_text()
     assert checkpoint.read(path).digest in text
+
+
+SIZES = {"hidden": 8, "layers": 1, "match": 2, "inputs": [8, 9, 4, 9]}
+
+
+@pytest.mark.parametrize(
+    ("header", "message"),
+    [
+        ([1], "format None"),
+        (None, "format None"),
+        ({"format": "other/3"}, "format 'other/3'"),
+        ({"format": checkpoint.FORMAT}, "broken header .*`content`"),
+        ({"content": [SIZES, {}]}, "broken header .*`digest`"),
+        ({"content": [SIZES, {}], "digest": 5}, r"broken header .*\$.digest"),
+        ({"content": [SIZES, 7], "digest": ""}, r"broken header .*\$.content\[1\]"),
+        ({"content": [SIZES | {"hidden": -3}, {}], "digest": ""}, "broken header .*hidden"),
+        ({"content": [SIZES | {"hidden": 10**7}, {}], "digest": ""}, "broken header .*hidden"),
+        ({"content": [SIZES | {"match": "a"}, {}], "digest": ""}, "broken header .*match"),
+        ({"content": [SIZES | {"depth": 1}, {}], "digest": ""}, "broken header .*depth"),
+    ],
+)
+def test_a_header_that_says_nonsense_is_refused(header, message, tmp_path):
+    if isinstance(header, dict):
+        header = {"format": checkpoint.FORMAT} | header
+    path = tmp_path / "odd.safetensors"
+    save_file({"a": torch.zeros(2)}, path, metadata={checkpoint.HEADER: json.dumps(header)})
+    with pytest.raises(CheckpointError, match=message):
+        checkpoint.read(path)
+
+
+def test_weights_of_another_type_are_refused(tmp_path):
+    path = tmp_path / "half.safetensors"
+    header = {"format": checkpoint.FORMAT, "content": [SIZES, {}], "digest": ""}
+    half = {"a": torch.zeros(2, dtype=torch.bfloat16)}
+    save_file(half, path, metadata={checkpoint.HEADER: json.dumps(header)})
+    with pytest.raises(CheckpointError, match=r"a is of torch\.bfloat16, not torch\.float32"):
+        checkpoint.read(path)
