@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
-
-import pandas as pd
+from typing import TYPE_CHECKING, Any
 
 from bench import metrics
 from bench.bks import Headline
 from bench.plain import one_line
 from bench.records import Record
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 ENDED_BADLY = ("crash", "error", "memory-limit")
 
@@ -59,6 +60,8 @@ def frame(records: Iterable[Record], known: Mapping[str, Headline]) -> pd.DataFr
         If a bound lies above a checked objective: then one of them is wrong.
     """
     rows = [_row(record, known[record.digest]) for record in newest(records)]
+    import pandas as pd  # slow to load, and most commands make no table
+
     return pd.DataFrame(rows, columns=None if rows else list(_COLUMNS))
 
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from scipy import stats
 
 MINIMUM = 6  # with 5 pairs the signed-rank test cannot reach 5 % at all
 TIE = 1e-6  # relative
@@ -62,6 +61,8 @@ def compare(a: Sequence[float] | np.ndarray, b: Sequence[float] | np.ndarray) ->
     ties = len(difference) - wins - losses
     p = None
     if len(difference) >= MINIMUM and wins + losses:
+        from scipy import stats  # slow to load, and most commands compare nothing
+
         p = float(stats.wilcoxon(difference, zero_method=ZERO_RULE).pvalue)
     return Comparison(wins, ties, losses, p, _biserial(difference[difference != 0]))
 
@@ -78,6 +79,8 @@ def relative(x: float, y: float) -> float:
 def _biserial(difference: np.ndarray) -> float:
     if not difference.size:
         return 0.0
+    from scipy import stats  # as above
+
     rank = stats.rankdata(np.abs(difference))
     return float((rank * np.sign(difference)).sum() / rank.sum())
 
@@ -118,6 +121,8 @@ def ranks(costs: np.ndarray, tolerance: float = TIE) -> np.ndarray:
 
 def positions(mean_rank: np.ndarray) -> np.ndarray:
     """Place of every entry by its mean rank, shape as given; equal means share the better place."""
+    from scipy import stats  # as above
+
     return stats.rankdata(np.round(mean_rank, 9), method="min", axis=-1)
 
 

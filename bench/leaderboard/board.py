@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from bench import bks, metrics, results, stats
 from bench.bks import Headline
 from bench.records import Record
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True, order=True)

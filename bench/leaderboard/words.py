@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from bench import metrics
-from bench.leaderboard.board import Board, Cell, Row, Standing
+
+if TYPE_CHECKING:  # what takes only a word from here needs no board, nor what that loads
+    from bench.leaderboard.board import Board, Cell, Row, Standing
 
 SHIFT = f"{100 * metrics.GAP_SHIFT:g}%"
 
