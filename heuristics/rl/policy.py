@@ -70,14 +70,33 @@ def fresh(config: Config, seed: int, device: torch.device) -> Policy:
     return policy
 
 
-def logits(policy: Policy, graph: Graph, states: Sequence[Seen]) -> torch.Tensor:
-    """Log-probabilities of places, shape (S, U, C); -inf where a unit cannot go."""
+def vectors(policy: Policy, graph: Graph) -> torch.Tensor:
+    """What the encoder makes of the units, shape (U, hidden), not to be learned from.
+
+    It is most of what a proposal costs, and the same until the weights change.
+    """
+    with torch.no_grad():
+        vector: torch.Tensor = policy.encoder(graph.node, graph.edges)
+    return vector
+
+
+def logits(
+    policy: Policy, graph: Graph, states: Sequence[Seen], vector: torch.Tensor | None = None
+) -> torch.Tensor:
+    """Log-probabilities of places, shape (S, U, C); -inf where a unit cannot go.
+
+    Parameters
+    ----------
+    vector : float tensor, shape (U, hidden)
+        Of :func:`vectors`, if known.
+    """
     device = graph.node.device
     parts = [
         torch.from_numpy(np.stack([getattr(each, name) for each in states])).to(device)
         for name in Seen._fields
     ]
-    vector = policy.encoder(graph.node, graph.edges)
+    if vector is None:
+        vector = policy.encoder(graph.node, graph.edges)
     # Where a unit is stays possible whatever else is said: the state is valid.
     able = graph.allowed | (parts[2][..., 0] > 0)
     scores = policy.head(vector, *parts).masked_fill(~able, -torch.inf)

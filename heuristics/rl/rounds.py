@@ -63,6 +63,7 @@ def play(
     batch: int,
     stream: np.ndarray,
     done: Callable[[], bool] = lambda: False,
+    vector: torch.Tensor | None = None,
 ) -> Round:
     """Draw `batch` proposals and repair them; fewer where `done` says so.
 
@@ -72,10 +73,12 @@ def play(
         Objective of the greedy answer in seconds.
     stream : uint64 array, shape (1,)
         Of :func:`solvers.rng.seeded`.
+    vector : float tensor, shape (U, hidden)
+        Of :func:`heuristics.rl.policy.vectors`, if known.
     """
     seen = features.seen(task, state.place, state.loads)
     with torch.no_grad():
-        likely = logits(policy, graph, [seen])[0].exp().double().cpu().numpy()
+        likely = logits(policy, graph, [seen], vector)[0].exp().double().cpu().numpy()
     wished = draw(np.cumsum(likely, axis=1), state.place, batch, stream)
     # What is worse than the state is not taken, so it counts as the state: with a penalty the
     # policy soon learns to move nothing (it did).

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 from heuristics.rl import ppo
-from heuristics.rl.policy import Policy, graph_of
+from heuristics.rl.policy import Policy, graph_of, vectors
 from heuristics.rl.rounds import Round, State, play, state_of
 from heuristics.rl.task import Task
 from heuristics.shared.best import MARGIN, Best
@@ -79,10 +79,12 @@ def search(
 
     def play_round(state: State) -> Round:
         batch = min(BATCH, samples - count) if samples else BATCH
-        return play(task, policy, graph, state, greedy, batch, stream, best.done)
+        return play(task, policy, graph, state, greedy, batch, stream, best.done, vector)
 
-    turn = 0
+    turn, vector = 0, None
     while more():
+        if learn or vector is None:
+            vector = vectors(policy, graph)
         played, begin = [], time.monotonic()
         for found in episode(play_round, top, TOLERANCES[turn % len(TOLERANCES)]):
             count += len(found.reward)

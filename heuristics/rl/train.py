@@ -21,7 +21,7 @@ try:
     import torch
 
     from heuristics.rl import checkpoint, corpus, ppo
-    from heuristics.rl.policy import Config, Graph, Policy, fresh, graph_of
+    from heuristics.rl.policy import Config, Graph, Policy, fresh, graph_of, vectors
     from heuristics.rl.rounds import Round, State, play, state_of
     from heuristics.rl.search import BATCH, TOLERANCES, device_of, episode
 except ModuleNotFoundError as error:
@@ -81,9 +81,10 @@ class Trainer:
         # Half of the episodes from the greedy answer, as under the clock.
         start = starts[0 if rng.random() < 0.5 else int(rng.integers(len(starts)))]
         stream, greedy = seeded(rng), starts[0].value
+        vector = vectors(self.policy, graph)
 
         def play_round(state: State) -> Round:
-            return play(task, self.policy, graph, state, greedy, BATCH, stream)
+            return play(task, self.policy, graph, state, greedy, BATCH, stream, vector=vector)
 
         rounds = list(episode(play_round, start, TOLERANCES[int(rng.integers(len(TOLERANCES)))]))
         ppo.update(self.policy, graph, self.optimizer, rounds)

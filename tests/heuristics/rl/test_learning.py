@@ -6,10 +6,12 @@ import pytest
 torch = pytest.importorskip("torch", reason="the policy needs torch, of the extra rl")
 pytest.importorskip("safetensors", reason="the policy needs safetensors, of the extra rl")
 
-from heuristics.rl import features, ppo  # noqa: E402
-from heuristics.rl.policy import Config, fresh, graph_of, logits  # noqa: E402
+from heuristics.rl import features, ppo, search  # noqa: E402
+from heuristics.rl.policy import Config, fresh, graph_of, logits, vectors  # noqa: E402
 from heuristics.rl.rounds import draw, play, state_of  # noqa: E402
 from heuristics.rl.tasks import task_of  # noqa: E402
+from heuristics.shared.best import Best  # noqa: E402
+from solvers.method import Context  # noqa: E402
 from solvers.rng import seeded  # noqa: E402
 from tests.heuristics.rl.tiny import tiny  # noqa: E402
 
@@ -140,3 +142,36 @@ def test_a_round_that_is_cut_keeps_what_it_has():
     found = play(task, policy, graph, start, start.value, 8, stream, lambda: True)
     assert len(found.reward) == len(found.wished) < 8
     assert found.value == start.value
+
+
+def test_a_round_is_the_same_with_what_the_encoder_made_before():
+    task, policy, graph, start = _begun(tiny(4, n=20, devices=3))
+    with torch.no_grad():
+        for each in policy.parameters():
+            each.add_(0.3 * torch.randn(each.shape, generator=torch.Generator().manual_seed(1)))
+    rounds = [
+        play(task, policy, graph, start, start.value, 8, seeded(np.random.default_rng(0)), **given)
+        for given in ({}, {"vector": vectors(policy, graph)})
+    ]
+    assert np.array_equal(rounds[0].wished, rounds[1].wished)
+    other = play(
+        task, policy, graph, start, start.value, 8, seeded(np.random.default_rng(0)),
+        vector=torch.zeros_like(vectors(policy, graph)),
+    )  # fmt: skip
+    assert not np.array_equal(rounds[0].wished, other.wished)
+
+
+@pytest.mark.parametrize(("learn", "calls"), [(False, 1), (True, 3)])
+def test_the_encoder_runs_anew_only_where_weights_have_changed(learn, calls, monkeypatch):
+    instance = tiny(4, n=20, devices=3)
+    task, policy, _, start = _begun(instance)
+    context = Context(seed=0)
+    best = Best(instance, context)
+    best.offer_device(start.place[task.unit])
+    made, weights = [], [each.clone() for each in policy.parameters()]
+    monkeypatch.setattr(search, "vectors", lambda *given: made.append(1) or vectors(*given))
+    rounds = search.BATCH * search.ROUNDS * 3
+    assert search.search(task, policy, best, start.place, rounds, learn) > 0
+    assert len(made) >= calls if learn else len(made) == calls
+    same = all(map(torch.equal, weights, policy.parameters()))
+    assert same != learn
