@@ -62,7 +62,7 @@ def reduced(instance: Instance, part: np.ndarray, fixed: np.ndarray) -> Instance
     np.add.at(size, P + nets + 2 * part, instance.node_bytes)
     link_time = np.zeros((len(instance.link_time), n))
     link_time[:, P : P + nets] = net_time
-    shared_ptr, shared_part, shared_bytes = _shared(instance, part)
+    shared_ptr, shared_part, shared_bytes = shared_by_part(instance, part)
 
     return rebuilt(
         instance,
@@ -142,7 +142,9 @@ def _nets(
     return kinds["part"], kinds["phase"], net_time, net[u[one]], to[one]
 
 
-def _shared(instance: Instance, part: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def shared_by_part(
+    instance: Instance, part: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The shared weights by parts: as ``shared_ptr``, parts, ``shared_bytes`` of an instance."""
     T, P = len(instance.shared_bytes), int(part.max()) + 1
     weight = np.repeat(np.arange(T), np.diff(instance.shared_ptr))

@@ -1,0 +1,1 @@
+"""Coarser and coarser views of an instance, for `multilevel`."""
