@@ -41,6 +41,8 @@ PACKS = 12
 SIZES = {"throughput": (5, 6, 7, 4), "latency": (5, 6, 4), "calls": (4, 5, 4), "chips": (5, 6, 7)}
 MIXED = (4, 5, 3)
 """Nodes of mixtures: their optimum takes a program for each way of filling the memories."""
+PORTS = (5, 4)
+"""Nodes where ports are shared: their optimum takes a schedule for each order of the transfers."""
 
 
 class Case(NamedTuple):
@@ -58,8 +60,11 @@ def _cases() -> list[Case]:
         i = len(result)
         problem, rules = arguments["problem"], arguments["rules"]
         K = 2 + i % 2
+        sizes = (
+            MIXED if "replicate" in rules else PORTS if "contention" in rules else SIZES[problem]
+        )
         traits: dict[str, Any] = {
-            "n": (sizes := MIXED if "replicate" in rules else SIZES[problem])[i % len(sizes)],
+            "n": sizes[i % len(sizes)],
             "devices": K,
             "hosts": min((0, 1, 2)[i // 2 % 3], K),
             "density": (0.25, 0.5, 0.8)[i // 3 % 3],
