@@ -175,6 +175,12 @@ def _claims(timed: pd.DataFrame, counted: pd.DataFrame) -> list[str]:
         f" here at equal time: the best variant is at {change(above)} over random and"
         f" {change(best)} over annealing."
     )
+    zero, tuned = (improvement(timed, each, "scratch")[0] for each in POLICIES[1:])
+    lines.append(
+        f"* Pre-training {'helps' if tuned > 0 else 'does not help'} here: at equal time"
+        f" zero-shot is at {change(zero)} and fine-tuned at {change(tuned)} over training"
+        " from scratch."
+    )
     shares = share_of_training(timed)
     if shares.empty:
         lines.append("* From scratch nothing was learned, so there is no time to save.")
@@ -224,6 +230,7 @@ def draw(found: pd.DataFrame, path: Path, limit: float) -> None:
             shown, [float(whole[each].iloc[0]) - 1 for each in shown], bottom=1,
             color=[colours[each] for each in shown],
         )  # fmt: skip
+        right.set_axisbelow(True)
         right.set_xlabel("equal samples")
         figure.legend(loc="outside upper center", ncols=7)
 

@@ -72,10 +72,15 @@ def test_the_page_says_what_the_numbers_say(found, tmp_path):
     assert "Over `random` at equal time: scratch +33.33 %" in text
     assert "does not hold here at equal time: the best variant is at +100.00 % over random" in text
     assert "the median share of the time is 25 %" in text
+    assert "Pre-training helps here: at equal time zero-shot is at +20.00 % and" in text
     better = found.assign(
         objective=np.where(found["entry"] == "annealing", 3.0, found["objective"])
     )
     assert "about 6 % above" in policy_study.markdown(better, 10)
     assert "holds here" in policy_study.markdown(better, 10)
+    worse = found.assign(
+        objective=np.where(found["entry"] == "fine-tuned", 3.5, found["objective"])
+    )
+    assert "Pre-training does not help here" in policy_study.markdown(worse, 10)
     policy_study.draw(found, tmp_path / "policy.svg", 10)
     assert "<svg" in (tmp_path / "policy.svg").read_text()
