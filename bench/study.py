@@ -16,6 +16,7 @@ from bench.metrics import shifted_geometric_mean
 from bench.records import Record
 from problems.catalogue import Library
 from problems.files import write_atomically
+from problems.graph import OpGraph
 from problems.instance import Instance, InstanceSpec
 from problems.platform import Platform, link_names
 from problems.resolve import resolve
@@ -57,11 +58,16 @@ def progress() -> Plain:
     return Plain(sys.stderr)
 
 
-def instance(library: Library, spec: InstanceSpec, platform: Platform | None = None) -> Instance:
-    """An instance of the library's parts that it need not list, or on a platform of one's own."""
+def instance(
+    library: Library,
+    spec: InstanceSpec,
+    platform: Platform | None = None,
+    graph: OpGraph | None = None,
+) -> Instance:
+    """An instance of the library's parts that it need not list, or with parts of one's own."""
     found = library.platform(spec.platform) if platform is None else platform
     return resolve(
-        spec, library.graph(spec.graph), found,
+        spec, library.graph(spec.graph) if graph is None else graph, found,
         {each.device: library.device(each.device) for each in found.devices},
         {name: library.link(name) for name in sorted(link_names(found))}, "study",
     )  # fmt: skip

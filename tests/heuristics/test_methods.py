@@ -49,8 +49,8 @@ FEW = {
 }
 # Those that are slow on each take every so many of the instances: every kind, fewer of a kind.
 STRIDES = {
-    "kahip": 2, "lns": 5, "metis": 2, "multilevel": 5, "policy": 5, "portfolio": 5, "random": 2, "scotch": 2,
-    "splitting": 5,
+    "kahip": 2, "lns": 5, "metis": 2, "multilevel": 5, "policy": 5, "portfolio": 5, "random": 2,
+    "scotch": 2, "splitting": 5,
 }  # fmt: skip
 # Share of the tiny instances of each kind on which an entry finds the optimum at least; 0.65 unless
 # stated.
