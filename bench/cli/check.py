@@ -17,6 +17,8 @@ from problems.checker import check
 from problems.files import FileError, read
 from problems.instance import Instance
 
+ROOM = 40  # letters that the names of devices may take of a line of 80
+
 
 def run(file: Path, instance_text: str | None, json: bool) -> int:
     """Judge the answer in `file`.
@@ -65,7 +67,7 @@ def _mixture(instance: Instance, answer: Answer) -> list[str]:
     every, total = mixture.mappings(answer), float(answer.rates.sum())
     lines = [
         f"{100 * rate / total:.2f} % of the samples by mapping {i}, on"
-        f" {', '.join(instance.device_names[k] for k in sorted(set(device.tolist())))}"
+        f" {_devices(instance, sorted(set(device.tolist())))}"
         for i, (device, rate) in enumerate(zip(every, answer.rates.tolist(), strict=True))
     ]
     loads = sum(
@@ -75,6 +77,12 @@ def _mixture(instance: Instance, answer: Answer) -> list[str]:
     for name, use in zip(instance.device_names, np.max(loads, axis=0).tolist(), strict=True):
         lines.append(f"{name} is in use {100 * use:.2f} % of the time")
     return lines
+
+
+def _devices(instance: Instance, used: list[int]) -> str:
+    """Their names, or how many where a line would not hold them."""
+    names = ", ".join(instance.device_names[k] for k in used)
+    return names if len(names) <= ROOM else f"{len(used)} of {instance.K} devices"
 
 
 def _tell(

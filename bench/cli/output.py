@@ -39,7 +39,14 @@ def rows(
     to: Console | None = None,
 ) -> None:
     """Print a table; `columns` maps headings to ``left``, ``right`` or ``fold`` (may wrap)."""
-    table = Table(title=title, title_justify="left", box=None, pad_edge=False, title_style="bold")
+    table = Table(
+        title=title,
+        title_justify="left",
+        box=None,
+        pad_edge=False,
+        title_style="bold",
+        show_header=any(heading.strip() for heading in columns),
+    )
     for heading, kind in columns.items():
         table.add_column(
             heading,

@@ -82,6 +82,8 @@ def _print(told: dict[str, Any]) -> None:
     console = output.console()
     console.print(f"[bold]{told['instance'].replace('[', chr(92) + '[')}[/bold]")
     rules = ", ".join(f"{name}={value}" for name, value in told["rules"].items()) or "default"
+    if told["rules"].get("replicate") == "mixture":
+        rules += " (an answer may be several mappings, each with a rate)"
     facts = [
         ("digest", told["digest"][:16]),
         ("rules", rules),
@@ -122,12 +124,18 @@ def _features(told: dict[str, Any]) -> list[tuple[str, str]]:
         ("shape", f"depth {told['depth']}, width {width}, {count} ideals"),
         ("parallelism", f"{text('parallelism')} (work / critical path, fastest times)"),
         ("CCR", f"{text('ccr')} (mean transfer / mean compute)"),
-        ("memory", f"{text('memory_pressure')} of the limits, largest group"
+        ("memory", "no limits" if told["memory_pressure"] is None else
+                   f"{text('memory_pressure')} of the limits, largest group"
                    f" {text('group_pressure')} of the largest"),
         ("unlike", f"heterogeneity {text('heterogeneity')}, inconsistency"
-                   f" {text('inconsistency')}, {told['symmetry_classes']} classes of devices,"
+                   f" {text('inconsistency')}, {_classes(told)},"
                    f" {100 * told['supported_share']:.4g} % supported"),
     ]  # fmt: skip
+
+
+def _classes(told: dict[str, Any]) -> str:
+    count = told["symmetry_classes"]
+    return "all devices alike" if count == 1 else f"{count} classes of devices"
 
 
 def _kinds(provenance: Any) -> list[tuple[str, str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -59,12 +60,29 @@ def render(board: Board, anytime: Sequence[Mapping[str, Any]]) -> str:
         machines=[facts(environment) for environment in board.environments],
         families=sorted({row.family for section in board.sections for row in section.rows}),
         by_family=[by_family(section) for section in board.sections],
+        overview=[overview(section) for section in board.sections],
         ranked_columns=[
             (heading, kind.get(key, "number"), meaning)
             for key, (heading, meaning) in words.COLUMNS.items()
         ],
         anchors=anchors(board),
     )
+
+
+def overview(section: Section) -> dict[str, Any]:
+    """Who is first in a section, and whose interval of places overlaps with that one's."""
+    first = [s for s in section.standings if s.place == 1]
+    last = max((s.interval[1] for s in first if s.interval), default=0)
+    rivals = [s for s in section.standings if s.place != 1 and s.interval and s.interval[0] <= last]
+    return {
+        "title": section.title,
+        "what": words.OBJECTIVES.get(section.title.split(",")[0], ""),
+        "instances": len(section.rows),
+        "first": first,
+        "judged": last > 0,
+        "rivals": rivals,
+        "gaps": [first[0].gap_best, first[0].gap_bound] if first else [math.inf, math.inf],
+    }
 
 
 def anchors(board: Board) -> dict[str, str]:

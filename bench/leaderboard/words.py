@@ -13,6 +13,13 @@ if TYPE_CHECKING:  # what takes only a word from here needs no board, nor what t
 
 SHIFT = f"{100 * metrics.GAP_SHIFT:g}%"
 
+OBJECTIVES = {
+    "throughput": "seconds a sample, on the busiest device of a pipeline",
+    "latency": "seconds from the input to the output of one sample",
+    "calls": "seconds of one sample, accelerators running whole subgraphs as calls",
+    "chips": "seconds a sample, on the busiest chip of a one-way chain",
+}
+
 # Column -> heading and explanation; in the order of the ranked table.
 COLUMNS = {
     "rank": (

@@ -364,3 +364,13 @@ def test_a_folder_in_place_of_a_record_costs_one_row(cli, tmp_path):
     assert code == 1
     assert "failed: 1 run" in out
     assert "the record could not be stored: IsADirectoryError" in out
+
+
+def test_show_says_what_a_mixture_is_and_has_no_empty_head(cli, tmp_path):
+    bundle = random_bundle(3, n=5, devices=1, problem="throughput", rules={"replicate": "mixture"})
+    files.write(tmp_path / "mine.json", bundle)
+    code, out, _ = cli("show", tmp_path / "mine.json")
+    assert code == 0
+    assert "several mappings, each with a rate" in out
+    assert "all devices alike" in out
+    assert out.splitlines()[1].startswith("digest")

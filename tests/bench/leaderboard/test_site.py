@@ -268,6 +268,23 @@ def test_means_by_family_of_a_single_family_are_those_of_the_ranked_table(built)
             assert found[0][2] == pytest.approx([s.gap_best for s in section.standings])
 
 
+def test_the_overview_names_the_first_and_who_cannot_be_told_apart(built):
+    board, _ = built
+    section = board.sections[0]
+    assert not page.overview(section)["judged"]  # under six instances
+    first, *rest = section.standings
+    places = [(1, (1, 2)), (2, (2, 3)), (3, (3, 4))]
+    placed = [
+        replace(s, place=place, interval=interval)
+        for s, (place, interval) in zip(section.standings[:3], places, strict=True)
+    ]
+    told = page.overview(replace(section, standings=placed))
+    assert [s.entry for s in told["first"]] == [first.entry]
+    assert [s.entry for s in told["rivals"]] == [rest[0].entry]
+    assert told["gaps"] == [first.gap_best, first.gap_bound]
+    assert told["what"]
+
+
 def test_latex_has_a_table_a_section_and_escapes_names(built):
     board, _ = built
     text = latex.tables(board)
