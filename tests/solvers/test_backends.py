@@ -25,7 +25,7 @@ from tests.solvers.tiny import instances
 
 BACKENDS = ("highs", "scip", "cp-sat", "pyomo-highs", "pyomo-cbc")
 STREAMING = ("highs", "scip", "cp-sat")
-SEEDS = {"highs": 90, "scip": 90, "cp-sat": 150, "pyomo-highs": 40, "pyomo-cbc": 40}
+SEEDS = {"highs": 45, "scip": 45, "cp-sat": 75, "pyomo-highs": 20, "pyomo-cbc": 20}
 SPOILT = (306, 861, 876)
 """Seeds on which CP-SAT 9.15 "proves" a value above the optimum if left to itself."""
 

@@ -15,7 +15,7 @@ from tests.solvers.runs import agrees, run
 from tests.solvers.tiny import calls_instances, instances
 
 PACKS = 6
-THROUGHPUT, LATENCY = range(220), range(120)
+THROUGHPUT, LATENCY = range(110), range(80)
 TAKEN = 6
 BACKENDS = ("highs", "scip", "pyomo-highs")
 

@@ -27,7 +27,7 @@ from tests.brute_force import optimum
 from tests.solvers.runs import agrees, run
 from tests.solvers.tiny import instances
 
-SEEDS = range(2000, 2240)
+SEEDS = range(2000, 2120)
 PACKS = 6
 SMALL = [
     "alexnet:operator/server/throughput[contiguous]",
@@ -106,7 +106,7 @@ def test_convex_sets_alone_are_a_relaxation_that_claims_nothing_wrong():
 
 @pytest.mark.parametrize("pack", range(2))
 def test_the_published_form_bounds_and_never_claims_a_wrong_optimum(pack):
-    for seed, instance in instances("throughput", range(3000, 3080))[pack::2]:
+    for seed, instance in instances("throughput", range(3000, 3040))[pack::2]:
         if not instance.rules.contiguous:
             continue
         best = optimum(instance).objective
