@@ -17,7 +17,7 @@ from problems.generate.random import random_bundle
 from problems.resolve import from_bundle
 
 SEEDS = int(os.environ.get("SET_PARTITION_SEEDS", "1"))
-SECONDS = 1.0
+SECONDS = 0.3
 PACKS = 5
 RULES = [
     {"contiguous": c, "overlap": o, "split_phases": s, "memory": m, "colocate_tied": t}

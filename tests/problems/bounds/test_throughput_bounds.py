@@ -19,13 +19,15 @@ STRONGER = {
     "set-partition": 25,
 }
 SOME = CASES[:60]
-SECONDS = 0.5  # a search that is stopped proves what it has proved
+# Set partition is stopped nearly always, and proves what it has proved. The others end alone, on a
+# busy machine as well: within 0.5 s there, block-position was above on 13 instances, not 18.
+SECONDS = dict.fromkeys(STRONGER, 5.0) | {"set-partition": 0.5}
 PACKS = 4
 
 
 @cache
 def bounded(name, seed):
-    return REGISTRY[name](solved(seed)[0], SECONDS)
+    return REGISTRY[name](solved(seed)[0], SECONDS[name])
 
 
 @pytest.mark.parametrize("pack", range(PACKS))
