@@ -52,9 +52,12 @@ from problems.instance import Instance
 from solvers.method import Claim, Context, Method
 
 CLAIMS: tuple[Claim, ...] = get_args(Claim)
-WARM_UP_S, WARM_UP_MOST_S = 0.2, 1.0
+WARM_UP_S, WARM_UP_MOST_S = 0.2, 3.0
 """Seconds that a method is given on the tiny instance, and on a busy machine at most."""
-MARGIN = 0.02
+ENOUGH = 0.8
+"""Share of :data:`WARM_UP_S` that a method must have had of the processor, if it took its time."""
+LEFT = 0.25
+"""Share of the time that one may leave that takes all it gets: its parts keep clear of the end."""
 WARM_UP_PATIENCE_S = 100.0
 _PR_SET_PDEATHSIG = 1
 _OUT_OF_MEMORY = Failed("MemoryError", memory=True)
@@ -196,9 +199,11 @@ def _warm_up(method: Method, tiny: Instance, task: Task) -> None:
             deadline = time.monotonic() + patience
             context = Context(seed=task.seed, deadline=deadline, threads=task.threads)
             method.run(tiny, context, **task.options)
-            cut = context.time_left() < MARGIN
-            if cut and time.process_time() - began < WARM_UP_S / 2 and patience < WARM_UP_MOST_S:
-                known, patience = (-1, 0), 2 * patience  # others had the processor: once more
+            cut, had_s = context.time_left() < LEFT * patience, time.process_time() - began
+            if cut and had_s < ENOUGH * WARM_UP_S and patience < WARM_UP_MOST_S:
+                # Others had the processor: once more, and with as much of it as was meant.
+                patience = min(max(2.0, WARM_UP_S / max(had_s, 1e-9)) * patience, WARM_UP_MOST_S)
+                known = (-1, 0)
     signal.setitimer(signal.ITIMER_REAL, 0)
     signal.signal(signal.SIGALRM, signal.SIG_DFL)
 

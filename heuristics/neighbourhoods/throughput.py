@@ -101,8 +101,9 @@ class _Search:
         self.walks = Walks(best.instance, space, context, best, run)
         self.mates = Mates(best.instance.device_class)
         self.energy = self._settle(self.place)
-        # Windows of a warm-up are too small to ask for cuts: compiled here, not under the clock.
+        # Windows of a warm-up are too small to ask for cuts, and few: loaded here, not later on.
         at_cut(self.q, self.s, np.ones(len(self.s.rank), bool))
+        grow(self.q, np.ones(len(self.place), bool), np.zeros(1, np.int64), 1)
 
     def _settle(self, place: np.ndarray) -> float:
         """Take a mapping as the current one; its energy in parts of the best period."""

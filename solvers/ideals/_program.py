@@ -17,6 +17,7 @@ from problems import throughput
 from problems.answer import Answer
 from problems.bounds.load_lp import load_lp
 from problems.bounds.node_bound import node
+from problems.compiled import REHEARSAL
 from problems.instance import Instance
 from solvers.ideals._arrays import Arrays, arrays_of, by_number, depth_first
 from solvers.ideals._contraction import Items, items_of, simplify
@@ -136,6 +137,8 @@ def solve_levels(s: Setting, items: Items, search: Search, lower: float) -> tupl
     keeper, step, proved = s.keeper, FIRST_STEP, lower
     pace: list[tuple[float, float]] = []
     target = min(keeper.value * (1 - ROUNDING), _ceiling(s.instance))
+    if s.instance.n <= REHEARSAL:  # perhaps there to have it compiled: below may be no chain at all
+        at_level(search, _ceiling(s.instance), s.in_time)
     while proved < target:
         level = proved * (1 + step) if proved > 0 else target
         if level * (1 + step / 2) > target:

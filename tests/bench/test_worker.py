@@ -73,13 +73,21 @@ def test_the_tiny_instance_is_tight_where_the_large_one_is():
     assert check(tiny, answer).valid
 
 
-@pytest.mark.parametrize("entry", ["annealing", "greedy"])
-def test_nothing_is_compiled_or_loaded_under_the_clock(entry):
+@pytest.mark.parametrize(
+    ("entry", "kinds"),
+    [
+        ("annealing", []),
+        ("greedy", []),
+        ("lns", ["free"]),
+        ("portfolio", ["contiguous", "ports, tight"]),
+    ],
+)
+def test_nothing_is_compiled_or_loaded_under_the_clock(entry, kinds):
     """Code that the warm-up does not come to costs its seconds to the run, unseen."""
     script = Path(__file__).with_name("under_the_clock.py")
     for _ in range(2):  # what is compiled the first time can be loaded the second
         told = subprocess.run(
-            [sys.executable, script, entry],
+            [sys.executable, script, entry, *kinds],
             capture_output=True,
             text=True,
             check=True,

@@ -69,6 +69,7 @@ def apart(entry, kind):
     """The same in a fork, as what is loaded stays loaded."""
     reading, writing = os.pipe()
     if os.fork() == 0:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # solvers print there
         try:
             told = found(entry, kind)
         except BaseException as error:
