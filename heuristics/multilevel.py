@@ -16,6 +16,7 @@ from heuristics.modules.reduced import part_nodes, reduced
 from heuristics.shared import space as space_
 from heuristics.shared.best import Best
 from heuristics.shared.feasible import baseline
+from heuristics.shared.space import Space
 from heuristics.starts.dispatch import starts
 from problems import latency
 from problems.answer import Answer
@@ -24,8 +25,11 @@ from solvers.method import Context, Range, method
 
 LEAST, EACH = 400, 20
 """Parts of the coarsest level: at least, and a device."""
-CONTRACTING, COARSEST, LEVEL = 0.3, 0.5, 0.4
-"""Of the time left: contracting; starts and walks on the coarsest level; walks on each level."""
+CONSTRUCTING, CONTRACTING, COARSEST, LEVEL = 0.25, 0.3, 0.5, 0.4
+"""Of the time left: constructive answers; contracting; starts and walks on the coarsest level;
+walks on each level."""
+SETTING_UP = 0.3
+"""Of the time left that making a level may take, by what the one before took, or it is left out."""
 STARTS = 0.4
 """Of the time of the coarsest level: starts."""
 ROUNDS = 4
@@ -52,22 +56,28 @@ def multilevel(
     best = Best(instance, context)
     space = space_.build(instance)
     baseline(instance, space, context, best)
-    found = constructive(instance, space, context, best)
+    short = Context(
+        seed=context.seed, deadline=time.monotonic() + CONSTRUCTING * context.time_left()
+    )
+    found = constructive(instance, space, short, best)
     end = time.monotonic() + CONTRACTING * context.time_left()
     parts = hierarchy(
         instance, coarsest or max(LEAST, EACH * instance.K), context.rng,
         lambda: end - time.monotonic(),
     )  # fmt: skip
     known: Answer | None = None
+    each = 0.0  # seconds a part that making the last level took
     for i, part in enumerate(reversed(parts)):
-        if best.done():
-            return best.answer
-        share = COARSEST if i == 0 else LEVEL
-        known = _solve(instance, part, known, best, share, rounds) or known
+        if best.done() or each * int(part.max() + 1) > SETTING_UP * context.time_left():
+            break
+        share, begin = COARSEST if i == 0 else LEVEL, time.monotonic()
+        level = _level(instance, part)
+        each = (time.monotonic() - begin) / int(part.max() + 1)
+        known = _solve(instance, level, part, known, best, share, rounds) or known
         best.offer(known)
     if not parts:
         found += starts(instance, space, context, best)
-    if best.answer is not None:
+    if best.answer is not None and not best.done():
         first = [best.answer] if parts else found
         anneal(instance, space, context, best, first, rounds=_rounds(best, rounds))
     return best.answer
@@ -77,8 +87,18 @@ def _rounds(best: Best, rounds: int) -> int:
     return rounds or (ROUNDS if best.context.deadline == math.inf else 0)
 
 
+def _level(instance: Instance, part: np.ndarray) -> tuple[Instance, Space]:
+    """The instance whose nodes are parts, and its space."""
+    if instance.problem == "latency":
+        small = schedule.coarse(instance, part)
+    else:
+        small = reduced(instance, part, np.full(int(part.max()) + 1, -1))
+    return small, space_.build(small)
+
+
 def _solve(
     instance: Instance,
+    level: tuple[Instance, Space],
     part: np.ndarray,
     known: Answer | None,
     best: Best,
@@ -88,7 +108,7 @@ def _solve(
     """The best answer whose parts stay together; what is `known` is where to begin."""
     ordered = instance.problem == "latency"
     P = int(part.max()) + 1
-    small = schedule.coarse(instance, part) if ordered else reduced(instance, part, np.full(P, -1))
+    small, space = level
     first = np.unique(part, return_index=True)[1]
     of = np.arange(P) if ordered else part_nodes(small, P)
     context = best.context
@@ -100,7 +120,6 @@ def _solve(
             threads=context.threads, bound=context.bound,
         ),
     )  # fmt: skip
-    space = space_.build(small)
     if known is None:
         baseline(small, space, own.context, own)
         some = Best(
