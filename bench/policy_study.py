@@ -1,7 +1,7 @@
 """Learned policy against search on graphs that no training has seen: a study that makes its runs.
 
 Held-out graphs and BERT, problem `chips`: the policy from scratch, zero-shot and fine-tuned, random
-samples, annealing and the portfolio, at equal time and at equal samples.
+samples, annealing and the portfolio, at equal time and at several numbers of samples.
 ``python -m bench.policy_study --jobs 2 --save`` writes table and figure.
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterable, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -16,13 +17,14 @@ import numpy as np
 import pandas as pd
 
 from bench import api, study
+from bench.entries import load_method
 from bench.figures import drawing
 from bench.markdown import change, table, times
 from bench.records import Record
 from problems.catalogue import Library
 from problems.selections import HOLDOUT
 
-SAMPLES = 2_000
+SAMPLES = (125, 500, 2_000)
 LONGEST = 120.0
 """Limit in seconds of a run that a number of samples ends."""
 SEEDS = 2
@@ -35,13 +37,15 @@ PUBLISHED = 0.06
 def entries(samples: int = 0) -> dict[str, str]:
     """Short name -> entry; with a number of samples those that can be held to one.
 
-    `annealing` is not counted in samples: one round of it makes 30 moves a unit.
+    `annealing` is not counted in samples, one round of it makes 30 moves a unit: it stands beside
+    the largest number.
     """
     more = f",samples={samples}" if samples else ""
     result = {each: f"policy[variant={each}{more}]" for each in POLICIES}
     if not samples:
         return result | {each: each for each in OTHERS}
-    return result | {"random": f"random[restarts={samples}]", "annealing": "annealing[rounds=1]"}
+    result |= {"random": f"random[restarts={samples}]"}
+    return result | ({"annealing": "annealing[rounds=1]"} if samples == SAMPLES[-1] else {})
 
 
 def instances(library: Library) -> list[str]:
@@ -53,8 +57,11 @@ def instances(library: Library) -> list[str]:
     ]
 
 
-def rows(records: Iterable[Record], budget: str, names: dict[str, str]) -> pd.DataFrame:
-    """One row a run: `budget`, `instance`, `seed`, `entry` (short), `objective`, `trace`."""
+def rows(records: Iterable[Record], samples: int, names: dict[str, str]) -> pd.DataFrame:
+    """One row a run: `samples` (0: held to a time), `instance`, `seed`, `entry` (short)...
+
+    ... `objective` in seconds and `trace`.
+    """
     short = {}
     for name, entry in names.items():
         method, _, given = entry.rstrip("]").partition("[")
@@ -67,7 +74,7 @@ def rows(records: Iterable[Record], budget: str, names: dict[str, str]) -> pd.Da
             if record.method == method and same:
                 result.append(
                     {
-                        "budget": budget, "instance": record.instance, "seed": record.seed,
+                        "samples": samples, "instance": record.instance, "seed": record.seed,
                         "entry": name, "objective": record.objective, "trace": record.trace,
                     }
                 )  # fmt: skip
@@ -117,7 +124,7 @@ def share_of_training(found: pd.DataFrame) -> pd.DataFrame:
 
 def markdown(found: pd.DataFrame, limit: float) -> str:
     """The study as a Markdown page; every sentence follows from the numbers."""
-    timed, counted = (found[found["budget"] == each] for each in ("time", "samples"))
+    timed, counted = (found[found["samples"] == each] for each in (0, SAMPLES[-1]))
     ratios = _ratios(found)
     lines = [
         "# The learned policy on graphs that it has not seen",
@@ -125,14 +132,15 @@ def markdown(found: pd.DataFrame, limit: float) -> str:
         f"Problem `chips`, {found['instance'].nunique()} instances: held-out graphs and BERT; no"
         " graph of their families was trained on. Equal time:"
         f" {limit:g} s a run, {timed['seed'].nunique()} seeds, one thread, no GPU. Equal samples:"
-        f" {SAMPLES:,} repaired proposals for the policy and `random`; `annealing` makes one round"
-        " of 30 moves a unit. Objectives are relative to the best that any run here found (1 is"
+        f" {', '.join(f'{each:,}' for each in SAMPLES)} repaired proposals for the policy and"
+        " `random`; `annealing` makes one round of 30 moves a unit beside the largest number, one"
+        " seed. Objectives are relative to the best that any run here found (1 is"
         " best); geometric means.",
         "",
-        "![Objective against time, and at equal samples](policy.svg)",
+        "![Objective against time, and against samples](policy.svg)",
         "",
     ]
-    show: dict[str, Any] = {"instance": str, "budget": str}
+    show: dict[str, Any] = {"instance": str, "samples": lambda n: f"{n:,}" if n else "equal time"}
     names = [each for each in (*POLICIES, *OTHERS) if each in ratios]
     lines += table(ratios, show | {each: lambda v: times(v).rstrip("x") for each in names})
     lines += ["", "## What is to be tested", ""]
@@ -141,23 +149,23 @@ def markdown(found: pd.DataFrame, limit: float) -> str:
 
 
 def _ratios(found: pd.DataFrame) -> pd.DataFrame:
-    """Geometric mean of objective / best found, instances (and all of them) x entries."""
+    """Geometric mean of objective / best found, samples and instances (and all) x entries."""
     found = found.dropna(subset=["objective"])
     best = found.groupby("instance")["objective"].transform("min")
     found = found.assign(log=np.log(found["objective"] / best))
-    each = found.pivot_table(index=["budget", "instance"], columns="entry", values="log")
-    mean = each.groupby(level="budget").mean()
+    each = found.pivot_table(index=["samples", "instance"], columns="entry", values="log")
+    mean = each.groupby(level="samples").mean()
     mean.index = pd.MultiIndex.from_tuples(
-        [(budget, "all") for budget in mean.index], names=["budget", "instance"]
+        [(samples, "all") for samples in mean.index], names=["samples", "instance"]
     )
     both = pd.concat([each, mean]).map(np.exp).reset_index()
-    return both.sort_values(["budget", "instance"], ascending=[False, True], kind="stable")
+    return both.sort_values(["samples", "instance"], kind="stable")
 
 
 def _claims(timed: pd.DataFrame, counted: pd.DataFrame) -> list[str]:
     lines = []
     for over in OTHERS:
-        for name, part in (("equal time", timed), ("equal samples", counted)):
+        for name, part in (("equal time", timed), (f"{SAMPLES[-1]:,} samples", counted)):
             gains = {each: improvement(part, each, over) for each in POLICIES}
             said = ", ".join(
                 f"{each} {change(gain)}" for each, (gain, count) in gains.items() if count
@@ -211,46 +219,45 @@ def anytime(found: pd.DataFrame, at: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def draw(found: pd.DataFrame, path: Path, limit: float) -> None:
-    """Objective against time, and at equal samples."""
+    """Objective against time, and against samples."""
     names = (*POLICIES, *OTHERS)
     shades = ("#56b4e9", "#0072b2", "#009e73", "#cccccc", "#777777", "#d55e00", "#cc79a7")
     colours = dict(zip(names, shades, strict=True))
     with drawing(path) as figure:
         left, right = figure.subplots(1, 2, sharey=True)
         at = np.geomspace(0.01, limit, 200)
-        for entry, values in anytime(found[found["budget"] == "time"], at).items():
+        for entry, values in anytime(found[found["samples"] == 0], at).items():
             left.plot(at, values, color=colours[entry], label=entry)
         left.set_xscale("log")
         left.set_xlabel("seconds")
         left.set_ylabel("objective / best found")
         ratios = _ratios(found)
-        whole = ratios[(ratios["budget"] == "samples") & (ratios["instance"] == "all")]
-        shown = [each for each in names if each in whole and whole[each].notna().all()]
-        right.bar(
-            shown, [float(whole[each].iloc[0]) - 1 for each in shown], bottom=1,
-            color=[colours[each] for each in shown],
-        )  # fmt: skip
-        right.set_axisbelow(True)
-        right.set_xlabel("equal samples")
+        whole = ratios[(ratios["samples"] > 0) & (ratios["instance"] == "all")]
+        for each in (each for each in names if each in whole and whole[each].notna().any()):
+            right.plot(whole["samples"], whole[each].astype(float), color=colours[each], marker="o")
+        right.set_xscale("log")
+        right.set_xlabel("samples")
         figure.legend(loc="outside upper center", ncols=7)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Make the runs that are missing, print the page; with ``--save`` write it and the figure."""
     given = study.parser("bench.policy_study", __doc__, "10s").parse_args(arguments)
+    if missing := [each for each in load_method("policy").needs if find_spec(each) is None]:
+        raise ValueError(f"the policy needs {', '.join(missing)}; pip install -e '.[rl]'")
     ids, parts = instances(Library()), []
     plans = (
-        ("time", entries(), given.time, SEEDS),
-        ("samples", entries(SAMPLES), LONGEST, 1),
+        (0, entries(), given.time, SEEDS),
+        *((samples, entries(samples), LONGEST, 1) for samples in SAMPLES),
     )
     with study.progress() as shown:
-        for budget, names, limit, seeds in plans:
+        for samples, names, limit, seeds in plans:
             records = api.run(
                 ids, list(names.values()), store=given.store, seeds=seeds, time_limit_s=limit,
                 jobs=given.jobs, progress=shown,
             )  # fmt: skip
-            parts.append(rows(records, budget, names))
-    found = pd.concat(parts).sort_values(["budget", "instance", "seed", "entry"], kind="stable")
+            parts.append(rows(records, samples, names))
+    found = pd.concat(parts).sort_values(["samples", "instance", "seed", "entry"], kind="stable")
     flat = found.drop(columns="trace")
     study.publish(
         given,

@@ -23,8 +23,8 @@ def found():
     last = {"scratch": 3.0, "zero-shot": 2.5, "fine-tuned": 2.0, "greedy": 4.0, "random": 4.0,
             "annealing": 1.9, "portfolio": 1.9}  # fmt: skip
     parts = []
-    for budget, names in (
-        ("time", policy_study.entries()), ("samples", policy_study.entries(100)),
+    for samples, names in (
+        (0, policy_study.entries()), *((n, policy_study.entries(n)) for n in policy_study.SAMPLES),
     ):  # fmt: skip
         runs = []
         for name, entry in names.items():
@@ -46,24 +46,24 @@ def found():
                         key=f"{entry}{at}",
                     )
                 )
-        parts.append(policy_study.rows(runs, budget, names))
+        parts.append(policy_study.rows(runs, samples, names))
     return pd.concat(parts, ignore_index=True)
 
 
 def test_every_run_has_one_row(found):
-    assert found.groupby(["budget", "entry"]).size().eq(2).all()
-    assert found["entry"].nunique() == 7
+    assert found.groupby(["samples", "entry"]).size().eq(2).all()
+    assert found.groupby("samples")["entry"].nunique().tolist() == [7, 4, 4, 5]
 
 
 def test_improvement_is_a_geometric_mean(found):
-    timed = found[found["budget"] == "time"]
+    timed = found[found["samples"] == 0]
     gain, count = policy_study.improvement(timed, "fine-tuned", "random")
     assert (gain, count) == (pytest.approx(1.0), 2)
     assert policy_study.improvement(timed, "scratch", "missing")[1] == 0
 
 
 def test_share_of_training(found):
-    shares = policy_study.share_of_training(found[found["budget"] == "time"])
+    shares = policy_study.share_of_training(found[found["samples"] == 0])
     assert shares["share"].tolist() == pytest.approx([0.25, 0.25])
 
 
@@ -84,3 +84,17 @@ def test_the_page_says_what_the_numbers_say(found, tmp_path):
     assert "Pre-training does not help here" in policy_study.markdown(worse, 10)
     policy_study.draw(found, tmp_path / "policy.svg", 10)
     assert "<svg" in (tmp_path / "policy.svg").read_text()
+
+
+def test_the_page_and_the_figure_show_every_number_of_samples(found, tmp_path):
+    text = policy_study.markdown(found, 10)
+    for samples in policy_study.SAMPLES:
+        assert f"| all | {samples:,} |" in text
+    policy_study.draw(found, tmp_path / "policy.svg", 10)
+    assert (tmp_path / "policy.svg").stat().st_size > 1000
+
+
+def test_without_torch_nothing_is_begun(monkeypatch):
+    monkeypatch.setattr(policy_study, "find_spec", lambda name: None)
+    with pytest.raises(ValueError, match="needs torch, safetensors; pip install"):
+        policy_study.main([])
