@@ -13,6 +13,8 @@ from bench.cli import DONE, FAILED, output, units
 from bench.conformance.report import Report, conform
 
 SHOWN = 3
+TOLD = 10
+"""Lines of progress of an entry where the standard error is no terminal."""
 
 
 def run(targets: Sequence[str], time: str, jobs: int, folder: Path, json: bool) -> int:
@@ -27,6 +29,8 @@ def run(targets: Sequence[str], time: str, jobs: int, folder: Path, json: bool) 
             if sys.stderr.isatty():
                 end = "\n" if made == planned else ""
                 print(f"\r{label}: {made} of {planned} runs", end=end, file=sys.stderr, flush=True)
+            elif made * TOLD // planned > (made - 1) * TOLD // planned:  # a line now and then
+                print(f"{label}: {made} of {planned} runs", file=sys.stderr, flush=True)
 
         report = conform(
             entry, time_limit_s=limit, jobs=jobs, folder=folder / entry.method, done=told

@@ -201,9 +201,10 @@ def test_the_command_passes_a_good_one_and_fails_a_bad_one(tmp_path, monkeypatch
     monkeypatch.setattr(trials, "plan", lambda problems: few)
     Path("good.py").write_text(GOOD)
     assert main(["conformance", "good.py", "--time", "5s"]) == 0
-    out = capsys.readouterr().out
+    out, err = capsys.readouterr()
     assert "good: 2 runs, 0 refused" in out
     assert ", 0 failed" in out
+    assert err.splitlines() == ["good: 1 of 2 runs", "good: 2 of 2 runs"]
     Path("bad.py").write_text(BAD)
     assert main(["conformance", "bad.py:invalid", "--time", "5s", "--json"]) == 1
     (told,) = json.loads(capsys.readouterr().out)
