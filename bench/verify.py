@@ -14,6 +14,7 @@ from problems.files import FileError
 from problems.instance import Instance
 
 OBJECTIVE_TOLERANCE = 1e-9
+_TIMES = ("load_s", "warm_s", "wall_s", "cpu_s", "check_s", "overrun_s")
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
@@ -21,7 +22,7 @@ def fault(record: Record, store: Store, instance: Instance | None) -> str | None
     """Why a record is not to be believed; None where nothing speaks against it.
 
     The key has to follow from the fields, and a checked objective from the stored answer. What only
-    the run could tell, such as its time, is taken as it stands.
+    the run could tell, such as its time, is taken as it stands, unless no run can have it.
 
     Parameters
     ----------
@@ -70,6 +71,24 @@ def inconsistent(record: Record) -> str | None:
     shown = [name for name in record.options if f"{name}=" in record.entry]
     if record.entry != label_of(record.method, record.options, shown):
         return f"its entry {record.entry!r} does not follow from its method and options"
+    return _impossible(record)
+
+
+def _impossible(record: Record) -> str | None:
+    """What no run can have, and no table could be computed from: limits and times."""
+    limit, memory = record.time_limit_s, record.memory_limit_bytes
+    if not (math.isfinite(limit) and limit > 0):
+        return f"its time limit is {limit} s, which no run has"
+    if record.threads < 1 or (memory is not None and memory < 1):
+        return f"it has {record.threads} threads and {memory} bytes, which no run has"
+    for name in _TIMES:
+        if not getattr(record, name) >= 0:
+            return f"its {name} is {getattr(record, name)}, which no run has"
+    since = 0.0
+    for t, _ in record.trace:
+        if not since <= t <= limit:
+            return f"its trace has {t} s after {since} s: not in order, or beyond the limit"
+        since = t
     return None
 
 

@@ -7,6 +7,7 @@ reported once, with the file and the path inside it.
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import os
 import re
@@ -19,6 +20,9 @@ from typing import Any, TypeVar
 import msgspec
 
 T = TypeVar("T")
+LARGEST = 2**30
+"""Bytes that a packed file may unpack to: over ten times the largest instance here."""
+_PART = 2**20
 
 
 class FileError(ValueError):
@@ -44,10 +48,28 @@ def read(path: str | Path, kind: type[T]) -> T:
     try:
         data = path.read_bytes()
         if path.name.endswith(".gz"):
-            data = gzip.decompress(data)
+            data = unpacked(data)
     except (OSError, EOFError, zlib.error) as error:
         raise FileError(f"{path}: cannot be read: {error}") from None
     return decode(data, kind, str(path))
+
+
+def unpacked(data: bytes) -> bytes:
+    """The content of a gzip file in memory, however many members it has.
+
+    Raises
+    ------
+    OSError, EOFError, zlib.error
+        If it is none, is cut off, or holds more than :data:`LARGEST`: a file of a few kilobytes can
+        unpack to more than any memory.
+    """
+    whole = bytearray()
+    with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
+        while part := file.read(_PART):
+            whole += part
+            if len(whole) > LARGEST:
+                raise OSError(f"unpacks to more than {LARGEST / 2**20:g} MiB")
+    return bytes(whole)
 
 
 def decode(data: bytes | str, kind: type[T], where: str) -> T:

@@ -15,8 +15,11 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from bench.plain import one_line
+
 PIPE_COLUMNS = 1000
 FAULTS = 10
+FAULT = 1000  # characters of one: it begins with a path
 
 
 def console() -> Console:
@@ -67,7 +70,8 @@ def warn(text: str) -> None:
 def faults(found: Sequence[str]) -> None:
     """One line on stderr for each record or file that was set aside, not too many of them."""
     for text in found[:FAULTS]:
-        warn(f"placebench: set aside: {text}")
+        # Records are strangers' files: their text could give orders to the terminal.
+        warn(f"placebench: set aside: {one_line(text, FAULT)}")
     if len(found) > FAULTS:
         warn(f"placebench: set aside: ... and {len(found) - FAULTS} more")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -126,7 +127,7 @@ def run(
     terminal.show(board, console)
     _failures(failures)
     _unanswered([r for r in records if r.check == "none" and not results.failed(r)], chosen_entries)
-    where = "" if store == DEFAULT_STORE else f" --store {store}"
+    where = "" if store == DEFAULT_STORE else f" --store {shlex.quote(str(store))}"
     print(f"records: {store}   next: placebench leaderboard{where}")
     return code
 

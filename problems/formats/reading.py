@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import decimal
-import gzip
 import json
 import math
 import zlib
@@ -16,7 +15,7 @@ from typing import Any, NoReturn, TypeVar
 
 import msgspec
 
-from problems.files import FileError
+from problems.files import FileError, unpacked
 from problems.instance import Bundle
 from problems.plausible import FORBIDDING_S, MOST_BYTES
 
@@ -49,7 +48,7 @@ def load(path: Path) -> bytes:
     """
     try:
         data = path.read_bytes()
-        return gzip.decompress(data) if path.name.endswith(".gz") else data
+        return unpacked(data) if path.name.endswith(".gz") else data
     except (OSError, EOFError, zlib.error) as error:
         why = getattr(error, "strerror", None) or error
         raise FileError(f"{path}: cannot be read: {why}") from None

@@ -8,7 +8,7 @@ import pytest
 from bench.job import Job
 from bench.leaderboard import gather
 from bench.records import Store
-from bench.verify import fault, verified
+from bench.verify import _key, fault, verified
 from problems.answer import Answer, to_file
 from problems.checker import check
 from problems.files import FileError, write_atomically
@@ -69,6 +69,32 @@ def test_an_honest_record_is_believed(made):
 def test_an_edited_record_is_not(made, changes, says):
     store, instance, record = made
     assert says in str(fault(replaced(record, **changes), store, instance))
+
+
+def rekeyed(record, **changes):
+    record = replaced(record, **changes)
+    return replaced(record, key=_key(record))
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"time_limit_s": 0.0}, "time limit"),
+        ({"time_limit_s": -1.0}, "time limit"),
+        ({"threads": 0}, "threads"),
+        ({"memory_limit_bytes": -4}, "bytes"),
+        ({"wall_s": -5.0}, "wall_s"),
+        ({"overrun_s": float("nan")}, "overrun_s"),
+        ({"trace": [(-0.1, 1.0)]}, "trace"),
+        ({"trace": [(0.2, 2.0), (0.1, 1.0)]}, "trace"),
+        ({"trace": [(0.6, 1.0)]}, "trace"),
+    ],
+)
+def test_a_record_with_what_no_run_has_is_not_believed(made, changes, says):
+    store, instance, record = made
+    assert says in str(fault(rekeyed(record, **changes), store, instance))
+    possible = rekeyed(record, trace=[(0.0, 2.0), (0.2, 1.5), (0.2, 1.2), (0.5, 1.0)])
+    assert fault(possible, store, instance) is None
 
 
 def test_an_answer_that_does_not_hold_is_not_believed(made):

@@ -4,7 +4,9 @@ import os
 import msgspec
 import pytest
 
+from problems import files
 from problems.files import FileError, decode, encode, read, write
+from problems.formats.reading import load
 from problems.platform import LinkFile
 
 
@@ -47,6 +49,18 @@ def test_missing_and_broken_files(tmp_path):
         read(broken, Outer)
     with pytest.raises(FileError, match="cannot be read"):
         read(tmp_path, Outer)
+
+
+def test_a_file_that_unpacks_to_more_than_memory_holds_is_refused(tmp_path, monkeypatch):
+    monkeypatch.setattr(files, "LARGEST", 3 << 20)
+    bomb = tmp_path / "bomb.json.gz"
+    bomb.write_bytes(gzip.compress(b" " * (2 << 20)) * 50)
+    with pytest.raises(FileError, match=r"bomb\.json\.gz: .*more than 3 MiB"):
+        read(bomb, Outer)
+    with pytest.raises(FileError, match=r"bomb\.json\.gz: .*more than 3 MiB"):
+        load(bomb)
+    bomb.write_bytes(gzip.compress(b'{"parts"') + gzip.compress(b": {}}"))
+    assert read(bomb, Outer) == Outer({})
 
 
 def test_a_guard_of_a_struct_becomes_a_file_error():

@@ -317,11 +317,23 @@ def test_edited_and_foreign_files_are_set_aside(cli, tmp_path):
     assert f"1 run of at most 1 s, 1 at a time; {len(records) - 1} reused" in out
 
 
+def test_a_fault_gives_no_orders_to_the_terminal(capsys):
+    output.faults(["\x1b[31mred\x1b]0;title\x07 on\nx, seed 0: edited", "long " * 1000])
+    first, second = capsys.readouterr().err.splitlines()
+    assert first == "placebench: set aside: red on x, seed 0: edited"
+    assert len(second) < 1100
+
+
 def test_many_faults_are_counted(capsys):
     output.faults([f"file {i}" for i in range(12)])
     lines = capsys.readouterr().err.splitlines()
     assert len(lines) == 11
     assert lines[-1].endswith("... and 2 more")
+
+
+def test_what_comes_next_can_be_pasted_into_a_shell(cli):
+    _, out, _ = cli("run", "-i", "smoke", "-m", "single", "--time", "1s", "--store", "my runs")
+    assert out.splitlines()[-1].endswith("next: placebench leaderboard --store 'my runs'")
 
 
 def test_where_nothing_can_be_written_is_said_before_any_run(cli, tmp_path):
