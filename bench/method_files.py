@@ -71,7 +71,8 @@ def apart() -> Iterator[dict[str, Method]]:
     methods.REGISTRY.clear()
     found: dict[str, Method] = {}
     try:
-        yield found
+        with _same_folder():
+            yield found
     finally:
         for name, each in list(methods.REGISTRY.items()):
             if not _is_own(each):
@@ -99,6 +100,20 @@ def _no_exit() -> Iterator[None]:
         os._exit, loading = leave, False
         if os.getpid() != here[0]:  # a child that came out of the file: there is one harness only
             leave(1)
+
+
+@contextmanager
+def _same_folder() -> Iterator[None]:
+    """Come back to the working folder, or all relative paths of the harness are elsewhere."""
+    try:
+        here = os.getcwd()
+    except FileNotFoundError:  # it was deleted: there is nothing to come back to
+        here = None
+    try:
+        yield
+    finally:
+        if here is not None:
+            os.chdir(here)
 
 
 def registered(run: object) -> Method | None:

@@ -153,6 +153,16 @@ def content_digest(path: Path) -> str:
 def write_atomically(path: Path, data: bytes) -> None:
     """Replace `path` by `data` so that a reader sees the old or the new file, never a part."""
     path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        _replace(path, data)
+    except OSError as error:
+        if error.errno is None or error.filename is not None:
+            raise
+        # A full disk is met while writing, where Python names no file.
+        raise OSError(error.errno, error.strerror, str(path)) from None
+
+
+def _replace(path: Path, data: bytes) -> None:
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "wb") as file:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import subprocess
 import sys
+from contextlib import nullcontext
+from pathlib import Path
 from types import ModuleType
 from typing import Literal
 
@@ -190,6 +192,15 @@ def test_a_file_cannot_end_or_double_the_harness_without_a_word(tmp_path, conten
     assert done.returncode == 0, done.stderr
     assert done.stdout.count(said) == 1
     assert done.stdout.count("\n") == 1
+
+
+@pytest.mark.parametrize("end", ["", "raise ValueError"])
+def test_a_file_leaves_the_harness_in_its_folder(tmp_path, monkeypatch, end):
+    monkeypatch.chdir(tmp_path)  # relative paths of stores and files are from here
+    (tmp_path / "mine.py").write_text(f"import os; os.chdir('/')\n{FILE}\n{end}")
+    with nullcontext() if not end else pytest.raises(EntryError):
+        parse_entry("mine.py")
+    assert Path.cwd() == tmp_path
 
 
 def test_two_files_with_one_name_are_refused(tmp_path):

@@ -1,3 +1,4 @@
+import errno
 import gzip
 import os
 
@@ -79,6 +80,17 @@ def test_round_trip_is_the_same_everywhere(tmp_path, name):
     write(path, Outer({"a": [], "b": [Inner(1)]}))
     assert path.read_bytes() == first
     assert os.listdir(path.parent) == [name]
+
+
+def test_a_full_disk_is_told_with_the_file(tmp_path, monkeypatch):
+    def full(handle):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space left") as caught:
+        write(tmp_path / "x.json", Outer({}))
+    assert caught.value.filename == str(tmp_path / "x.json")
+    assert os.listdir(tmp_path) == []
 
 
 def test_a_failed_write_leaves_the_old_file(tmp_path, monkeypatch):
