@@ -180,9 +180,13 @@ def connect(
     """
     try:
         import distributed  # only with --cluster: it is an extra, and slow to load
+        from distributed.comm.addressing import resolve_address
     except ModuleNotFoundError as error:
         raise ClusterError(f"{error.name} is not installed: pip install -e '.[cluster]'") from None
     try:
+        # Before there is a client: one that has never connected waits 20 s when it is let go, and
+        # ends with a traceback.
+        resolve_address(address)
         client = distributed.Client(  # type: ignore[no-untyped-call]
             address, timeout=CONNECT_S, set_as_default=False
         )

@@ -309,6 +309,13 @@ def test_nobody_answers(tmp_path, monkeypatch):
                   cluster="tcp://127.0.0.1:9")  # fmt: skip
 
 
+def test_what_is_no_address_is_refused_before_there_is_a_client(tmp_path, monkeypatch):
+    monkeypatch.setattr("distributed.Client", None)
+    with pytest.raises(ClusterError, match=r"no Dask scheduler answers at 'here': .*port"):
+        run_suite([harness.instance()], harness.entries("good"), store=Store(tmp_path),
+                  cluster="here")  # fmt: skip
+
+
 def test_a_lost_scheduler_is_said_in_one_line(tmp_path):
     processes = Processes(tmp_path)
     try:
