@@ -18,7 +18,10 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     """Add the options of the comparison."""
     group = parser.getgroup("placebench", "comparison of placement methods (placebench)")
     group.addoption(
-        "--benchmark", action="store_true", help="run the timed comparison instead of the tests"
+        "--benchmark",
+        action="store_true",
+        help="run the timed comparison instead of the tests, and all else that is timed unless"
+        " entries or instances are chosen",
     )
     group.addoption(
         "--method",
@@ -84,6 +87,19 @@ def pytest_configure(config: pytest.Config) -> None:
         )
     except ValueError as error:
         raise pytest.UsageError(f"placebench: {error}") from None
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what entries and instances mean nothing to, where some were chosen.
+
+    Evaluators and the like take minutes, before there is a table of what was asked for.
+    """
+    chosen = config.getoption("--method") or config.getoption("--benchmark-selection")
+    if not chosen or _JOBS not in config.stash:
+        return
+    compared = [each for each in items if "placebench_job" in getattr(each, "fixturenames", ())]
+    config.hook.pytest_deselected(items=[each for each in items if each not in compared])
+    items[:] = compared
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:

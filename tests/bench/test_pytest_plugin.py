@@ -134,6 +134,14 @@ def test_a_wrong_option_is_a_usage_error_in_full(project, option, message):
     run(project, option).assert_outcomes(passed=1)  # plain tests do not mind
 
 
+def test_what_else_is_timed_is_left_out_where_something_is_chosen(project):
+    (project.path / "comparison" / "test_other.py").write_text("def test_other(): pass")
+    chosen = ("--benchmark-selection=mine.json", "--method=single")
+    result = run(project, "--benchmark", *chosen, "--collect-only", "-q")
+    result.stdout.no_fnmatch_line("*test_other*")
+    result.stdout.fnmatch_lines(["*[[]single-mine.json[]]", "*1 deselected*"])
+
+
 def test_saved_runs_can_be_compared(project):
     chosen = ("--benchmark", "--benchmark-selection=mine.json", "--method=single")
     run(project, *chosen, "--benchmark-save=first").assert_outcomes(passed=1)
