@@ -6,8 +6,11 @@ import math
 import re
 from collections.abc import Callable, Sequence
 
+from msgspec.structs import replace
+
 from bench.entries import label_of
 from bench.records import Record, Store, key_of
+from bench.results import section_of
 from problems import checker
 from problems.answer import from_file
 from problems.files import FileError
@@ -39,6 +42,10 @@ def fault(record: Record, store: Store, instance: Instance | None) -> str | None
         record.problem,
     ):
         return "its digest or problem is not that of the instance"
+    if instance is not None and section_of(record) != section_of(
+        replace(record, instance=instance.id)
+    ):
+        return f"its instance is {instance.id}, and its name puts it into another table"
     if record.check != "ok":
         return None
     z = record.objective

@@ -205,9 +205,13 @@ WALKS = {"throughput": _throughput_walk, "latency": _latency_walk, "calls": _cal
 
 
 def _in_pieces(best: Best, moves: int, some: Callable[[int, int], None]) -> None:
-    """Make the moves of a round in calls of about :data:`PATIENCE`."""
-    at, piece = 0, 16
-    while at < moves and not best.done():
+    """Make the moves of a round in calls of about :data:`PATIENCE`.
+
+    One move is made in any case: a warm-up on a busy machine might have no time left for any, and
+    the code would be loaded under the clock.
+    """
+    at, piece = 0, 1
+    while at < moves and (at == 0 or not best.done()):
         piece = min(piece, moves - at)
         begin = time.monotonic()
         some(at, piece)

@@ -97,6 +97,16 @@ def test_a_record_with_what_no_run_has_is_not_believed(made, changes, says):
     assert fault(possible, store, instance) is None
 
 
+def test_a_name_that_leads_to_another_table_is_not_believed(made):
+    store, instance, record = made
+    assert record.problem == "throughput"
+    moved = "x/y" if instance.rules.contiguous else "x/y[contiguous]"
+    assert "another table" in (fault(replaced(record, instance=moved), store, instance) or "")
+    # A copy of the file under a name of its own.
+    copied = f"elsewhere/{instance.id.rsplit('/', 1)[-1]}"
+    assert fault(replaced(record, instance=copied), store, instance) is None
+
+
 def test_an_answer_that_does_not_hold_is_not_believed(made):
     store, instance, record = made
     invalid = store.put_answer(to_file(Answer.of([-1] * instance.n), instance.digest))
