@@ -52,7 +52,7 @@ from problems.instance import Instance
 from solvers.method import Claim, Context, Method
 
 CLAIMS: tuple[Claim, ...] = get_args(Claim)
-WARM_UP_S, WARM_UP_MOST_S = 0.2, 3.0
+WARM_UP_S, WARM_UP_MOST_S = 0.3, 3.0
 """Seconds that a method is given on the tiny instance, and on a busy machine at most."""
 ENOUGH = 0.8
 """Share of :data:`WARM_UP_S` that a method must have had of the processor, if it took its time."""

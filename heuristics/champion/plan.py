@@ -69,16 +69,16 @@ class Row:
 
 TINY = 60
 """Places of an instance on which all parts run, proved or not: it takes no time, and whatever is
-compiled at first use is ready afterwards. Parts of fixed effort come first: behind those that use
-any time they would not get to their ends, where there is little of it."""
+compiled at first use is ready afterwards. Walks and windows come before what proves, as they stop
+at an answer that meets a bound, and take little of the time: what proves has to come to its end."""
 
 ANY = math.inf
 
 PLANS = (
     # Along a chain the program over ideals proves most; where it is too large, stages often do.
     Row("contiguous", TINY, ANY, (
-        ("greedy", 0.2), ("starts", 0.2), ("dp", 0.5), ("bounds", 0.5), ("annealing", 0.2),
-        ("lns", 0.3), ("stages", 0.5), ("prefix@highs", 0.9),
+        ("greedy", 0.2), ("starts", 0.2), ("annealing", 0.1), ("lns", 0.2), ("dp", 0.6),
+        ("bounds", 0.5), ("stages", 0.5), ("prefix@highs", 0.9),
     )),
     Row("contiguous", 10_000, 0.5, (
         ("greedy", 0.3), ("dp", 0.4), ("annealing", 0.4), ("lns", 1.0),
@@ -103,7 +103,7 @@ PLANS = (
     )),
     # Placed freely, windows beat whole models unless these are small.
     Row("throughput", TINY, ANY, (
-        ("greedy", 0.2), ("starts", 0.2), ("bounds", 0.5), ("annealing", 0.2), ("lns", 0.3),
+        ("greedy", 0.2), ("starts", 0.2), ("annealing", 0.1), ("lns", 0.2), ("bounds", 0.5),
         ("stages", 0.5), ("assign@highs", 0.9),
     )),
     Row("throughput", 10_000, 0.5, (("greedy", 0.3), ("annealing", 0.5), ("lns", 1.0))),
@@ -147,8 +147,8 @@ PLANS = (
     )),
     # Schedules of more than some dozens of nodes are not proved in any time.
     Row("latency", TINY, ANY, (
-        ("greedy", 0.2), ("starts", 0.2), ("bounds", 0.5), ("intervals", 0.6), ("annealing", 0.5),
-        ("lns", 1.0),
+        ("greedy", 0.2), ("starts", 0.2), ("annealing", 0.1), ("lns", 0.2), ("bounds", 0.5),
+        ("intervals", 0.9),
     )),
     Row("latency", 10_000, 0.5, (("greedy", 0.3), ("starts", 0.4), ("lns", 1.0))),
     Row("latency", 200, ANY, (
@@ -162,8 +162,8 @@ PLANS = (
     # With ports there are no windows yet: the walk has most of the time, and goes out from a list
     # schedule, too: from a greedy one alone it often does not come to what the list begins with.
     Row("ports", TINY, ANY, (
-        ("greedy", 0.2), ("starts", 0.2), ("bounds", 0.5), ("intervals", 0.6), ("annealing", 0.5),
-        ("lns", 1.0),
+        ("greedy", 0.2), ("starts", 0.2), ("annealing", 0.1), ("lns", 0.2), ("bounds", 0.5),
+        ("intervals", 0.9),
     )),
     Row("ports", 10_000, 0.5, (("greedy", 0.3), ("starts", 0.4), ("lns", 1.0))),
     Row("ports", 200, ANY, (
@@ -175,8 +175,8 @@ PLANS = (
     )),
     # Along an order of the nodes the best cut into calls is soon found, and most often proved.
     Row("calls", TINY, ANY, (
-        ("greedy", 0.2), ("starts", 0.2), ("bounds", 0.5), ("runs", 0.5), ("annealing", 0.2),
-        ("lns", 0.3), ("slots", 0.9),
+        ("greedy", 0.2), ("starts", 0.2), ("annealing", 0.1), ("lns", 0.2), ("bounds", 0.5),
+        ("runs", 0.5), ("slots", 0.9),
     )),
     Row("calls", 1_000, 0.5, (("greedy", 0.2), ("runs", 0.5), ("annealing", 0.6), ("lns", 1.0))),
     Row("calls", 150, ANY, (

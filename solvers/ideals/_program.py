@@ -137,8 +137,9 @@ def solve_levels(s: Setting, items: Items, search: Search, lower: float) -> tupl
     keeper, step, proved = s.keeper, FIRST_STEP, lower
     pace: list[tuple[float, float]] = []
     target = min(keeper.value * (1 - ROUNDING), _ceiling(s.instance))
-    if s.instance.n <= REHEARSAL:  # perhaps there to have it compiled: below may be no chain at all
-        at_level(search, _ceiling(s.instance), s.in_time)
+    if s.instance.n <= REHEARSAL:
+        # Perhaps there to have it compiled: below the best answer may be no chain at all.
+        at_level(search, min(keeper.value, _ceiling(s.instance)) * (1 + ROUNDING), s.in_time)
     while proved < target:
         level = proved * (1 + step) if proved > 0 else target
         if level * (1 + step / 2) > target:
