@@ -32,8 +32,12 @@ def tiny(target, monkeypatch):
     """The package on the path, and nothing of it loaded."""
     monkeypatch.syspath_prepend(str(target))
     monkeypatch.setenv("PYTHONPATH", str(target))
-    packages.offers.cache_clear()
+    _forget()  # tests of other files load it too
     yield target
+    _forget()
+
+
+def _forget() -> None:
     for name in [name for name in sys.modules if name.startswith("tiny_placers")]:
         del sys.modules[name]
     packages.offers.cache_clear()

@@ -29,7 +29,7 @@ def test_building_and_solving_are_told_apart(tmp_path):
     for row in (model, native):
         assert row.build_s is not None, row.entry
         assert row.solve_s is not None, row.entry
-        assert 0 < row.build_s < row.wall_s
+        assert 0 < row.build_s <= row.wall_s  # both in one read of a busy harness
         assert abs(row.build_s + row.solve_s - row.wall_s) < 1e-9
     assert plain.build_s is None
     assert plain.solve_s is None
