@@ -53,7 +53,15 @@ def asked(text: str) -> Asked:
     """
     before, mark, entry = text.partition(MARK)
     if mark:
-        return Asked(Path(before), entry)
+        # A folder's name may hold the mark as well: the first part that is a place is the place.
+        parts = text.split(MARK)
+        for count in range(1, len(parts)):
+            place = Path(MARK.join(parts[:count]))
+            if place.exists():
+                return Asked(place, MARK.join(parts[count:]))
+        if not Path(text).exists():
+            return Asked(Path(before), entry)
+        before = text
     if before.endswith(".jsonl") or Path(before).exists():
         return Asked(Path(before), None)
     return Asked(None, before)

@@ -14,7 +14,7 @@ from typing import Any
 
 import pandas as pd
 
-from bench import api, scaling, study
+from bench import scaling, study
 from bench.figures import COLOURS, drawing
 from bench.markdown import percent, seconds, table
 from problems.bounds.theoretical import theoretical
@@ -93,16 +93,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         }
         for each in grid
     }  # fmt: skip
-    with study.progress() as shown:
-        records = api.run(
-            grid, list(ENTRIES), store=given.store, time_limit_s=given.time, jobs=given.jobs,
-            memory_limit_bytes=MEMORY, progress=shown,
-        )  # fmt: skip
+    records = study.runs(given, grid, list(ENTRIES), memory_limit_bytes=MEMORY)
     found = rows(study.outcomes(records, labels))
-    page = {"md": markdown(found, given.time), "csv": study.comma_separated(found)}
-    study.publish(given, "huge", page)
-    if given.save:
-        draw(found, given.output / "huge.svg")
+    study.report(given, "huge", found, markdown(found, given.time), draw)
     return 0
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import pandas as pd
 
-from bench import api, study
+from bench import study
 from bench.figures import COLOURS, drawing
 from bench.markdown import table
 from problems.bounds.theoretical import theoretical
@@ -156,18 +156,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Make the runs that are missing, print the page; with ``--save`` write it and the figure."""
     given = study.parser("bench.parallelism_study", __doc__, "10s").parse_args(arguments)
     made = cases(Library())
-    with study.progress() as shown:
-        # Each entry refuses what is not its kind: `portfolio` mixtures, the others single mappings.
-        records = api.run(
-            [each for each, _ in made.values()], list(ENTRIES.values()), store=given.store,
-            time_limit_s=given.time, jobs=given.jobs, progress=shown,
-        )  # fmt: skip
+    # Each entry refuses what is not its kind: `portfolio` mixtures, the others single mappings.
+    records = study.runs(given, [each for each, _ in made.values()], list(ENTRIES.values()))
     raw = study.outcomes(records, {digest: label for digest, (_, label) in made.items()})
     found = rows(raw)
-    page = {"md": markdown(found, given.time), "csv": study.comma_separated(found)}
-    study.publish(given, "parallelism", page)
-    if given.save:
-        draw(found, given.output / "parallelism.svg")
+    study.report(given, "parallelism", found, markdown(found, given.time), draw)
     return 0
 
 

@@ -244,10 +244,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     found = rows(library, answers, given.draws)
     if found.empty:
         raise ValueError(f"no instance of measured devices has answers of {LEAST} methods there")
-    page = {"md": markdown(found, given.draws), "csv": study.comma_separated(found)}
-    study.publish(given, "robustness", page)
-    if given.save:
-        draw(found, given.output / "robustness.svg")
+    study.report(given, "robustness", found, markdown(found, given.draws), draw)
     return 0
 
 

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bench import api, study
+from bench import study
 from bench.figures import COLOURS, drawing
 from bench.markdown import percent, table
 from problems.bounds.theoretical import theoretical
@@ -149,16 +149,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Make the runs that are missing, print the page; with ``--save`` write it and the figure."""
     given = study.parser("bench.servers_study", __doc__, "10s").parse_args(arguments)
     made = cases(Library())
-    with study.progress() as shown:
-        records = api.run(
-            [each for each, _ in made.values()], list(ENTRIES), store=given.store,
-            time_limit_s=given.time, jobs=given.jobs, progress=shown,
-        )  # fmt: skip
+    records = study.runs(given, [each for each, _ in made.values()], list(ENTRIES))
     found = rows(study.outcomes(records, {d: label for d, (_, label) in made.items()}))
-    page = {"md": markdown(found, given.time), "csv": study.comma_separated(found)}
-    study.publish(given, "servers", page)
-    if given.save:
-        draw(found, given.output / "servers.svg")
+    study.report(given, "servers", found, markdown(found, given.time), draw)
     return 0
 
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bench import api, study
+from bench import study
 from bench.figures import COLOURS, drawing
 from bench.headline import CLOSED
 from bench.markdown import percent, seconds, table
@@ -168,18 +168,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     given = study.parser("bench.size_study", __doc__, "5s").parse_args(arguments)
     made = cases(Library())
     records: list[Record] = []
-    with study.progress() as shown:
-        for kind, (_, _, exact) in KINDS.items():
-            mine = [each for each, label in made.values() if label["kind"] == kind]
-            records += api.run(
-                mine, [exact, *OTHERS], store=given.store, time_limit_s=given.time,
-                jobs=given.jobs, progress=shown,
-            )  # fmt: skip
+    for kind, (_, _, exact) in KINDS.items():
+        mine = [each for each, label in made.values() if label["kind"] == kind]
+        records += study.runs(given, mine, [exact, *OTHERS])
     found = rows(study.outcomes(records, {d: label for d, (_, label) in made.items()}))
-    page = {"md": markdown(found, given.time), "csv": study.comma_separated(found)}
-    study.publish(given, "size", page)
-    if given.save:
-        draw(found, given.output / "size.svg")
+    study.report(given, "size", found, markdown(found, given.time), draw)
     return 0
 
 

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from bench import api
 from bench.cli import units
 from bench.cli.progress import Plain
 from bench.metrics import shifted_geometric_mean
 from bench.records import Record
+from bench.runs import Runs
 from problems.catalogue import Library
 from problems.files import write_atomically
 from problems.graph import OpGraph
@@ -73,6 +75,17 @@ def instance(
     )  # fmt: skip
 
 
+def runs(
+    given: argparse.Namespace, instances: Sequence[Instance], entries: Sequence[str], **more: Any
+) -> Runs:
+    """Make the runs of a study that its store lacks, under its arguments; all of them."""
+    with progress() as shown:
+        return api.run(
+            instances, entries, store=given.store, time_limit_s=given.time, jobs=given.jobs,
+            progress=shown, **more,
+        )  # fmt: skip
+
+
 def outcomes(records: Iterable[Record], labels: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:
     """One row a run.
 
@@ -124,6 +137,19 @@ def publish(given: argparse.Namespace, name: str, texts: dict[str, str]) -> None
     if given.save:
         for ending, text in texts.items():
             write_atomically(given.output / f"{name}.{ending}", text.encode())
+
+
+def report(
+    given: argparse.Namespace,
+    name: str,
+    found: pd.DataFrame,
+    page: str,
+    draw: Callable[[pd.DataFrame, Path], None],
+) -> None:
+    """Print the page; with ``--save`` write it, its rows and the figure."""
+    publish(given, name, {"md": page, "csv": comma_separated(found)})
+    if given.save:
+        draw(found, given.output / f"{name}.svg")
 
 
 def guarded(main: Callable[[], int]) -> int:

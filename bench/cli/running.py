@@ -70,6 +70,11 @@ def run(
         progress = Plain(sys.stderr if json else sys.stdout)
     else:
         progress = Lively(console)
+    if machine.compile_cache()["functions"] == 0 and not cluster:
+        output.warn(
+            "placebench: no compiled code is on file yet: the first run of a method compiles for"
+            " some seconds, before its clock starts"
+        )
     try:
         with progress:
             records = run_suite(

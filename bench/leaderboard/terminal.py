@@ -25,7 +25,7 @@ def show(board: Board, console: Console) -> None:
         console.print(_table(section, wide=console.width >= WIDE))
     console.print(
         f"[dim]gaps: shifted geometric means (s = {words.SHIFT}); no valid answer counts 100%;"
-        " rank (95% interval) by mean rank[/dim]",
+        " rank by mean rank (95% interval, where it is more than that rank)[/dim]",
         highlight=False,
     )
     for note in words.notes(board):

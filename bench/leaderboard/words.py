@@ -25,7 +25,8 @@ COLUMNS = {
     "rank": (
         "rank",
         "Place by mean rank over all instances, and the 95 % bootstrap interval of the place"
-        " (instances drawn anew within each family). No interval under 6 instances: no verdict."
+        " (instances drawn anew within each family), left out where it is that place alone. None"
+        " under 6 instances: no verdict."
         " A dash: no valid answer at all.",
     ),
     "entry": ("entry", "Method with the options that were given."),
@@ -82,13 +83,14 @@ def seconds(value: float | None) -> str:
 
 
 def place(standing: Standing) -> str:
-    """``2 (1-3)``; the interval is left out where it says no more; a dash without any answer."""
+    """``2 (1-3)``; the interval is left out where it is the place; a dash without any answer."""
     if standing.place is None:
         return "-"
     if standing.interval is None:
         return str(standing.place)
     low, high = standing.interval
-    return f"{standing.place} ({low}-{high})" if low != high else str(standing.place)
+    alone = low == high == standing.place
+    return str(standing.place) if alone else f"{standing.place} ({low}-{high})"
 
 
 def answered(standing: Standing, total: int) -> str:

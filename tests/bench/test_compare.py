@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import math
+from pathlib import Path
 
 import pytest
 from rich.console import Console
@@ -227,6 +228,14 @@ def test_what_is_named():
     assert asked("heft") == Asked(None, "heft")
     assert asked("old.jsonl").entry is None
     assert asked("old.jsonl::milp@highs").entry == "milp@highs"
+
+
+def test_the_mark_may_be_a_part_of_the_name_of_a_place(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a::b").mkdir()
+    assert asked("a::b") == Asked(Path("a::b"), None)
+    assert asked("a::b::heft") == Asked(Path("a::b"), "heft")
+    assert asked("a::c") == Asked(Path("a"), "c")
 
 
 def test_pairs_of_entries_and_of_files():

@@ -11,6 +11,7 @@ import time
 import msgspec
 import pytest
 
+from bench import machine
 from bench.cli import output
 from bench.leaderboard import gather
 from bench.records import Store
@@ -386,3 +387,11 @@ def test_show_says_what_a_mixture_is_and_has_no_empty_head(cli, tmp_path):
     assert "several mappings, each with a rate" in out
     assert "all devices alike" in out
     assert out.splitlines()[1].startswith("digest")
+
+
+@pytest.mark.parametrize(("functions", "said"), [(0, True), (1, False)])
+def test_compiling_before_the_first_run_is_announced(cli, monkeypatch, functions, said):
+    monkeypatch.setattr(machine, "compile_cache", lambda: {"functions": functions})
+    code, _, errors = cli("run", "-i", "smoke", "-m", "single", "--time", "1s")
+    assert code == 0
+    assert ("no compiled code is on file yet" in errors) is said

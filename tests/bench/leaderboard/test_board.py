@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 
 from bench import bks
@@ -82,3 +84,13 @@ def test_without_any_valid_answer_there_is_no_place():
     standing = next(s for s in all_standings if s.entry == "broken")
     assert (standing.place, standing.interval) == (None, None)
     assert words.place(standing) == "-"
+
+
+@pytest.mark.parametrize(
+    ("place", "interval", "shown"),
+    [(2, (1, 3), "2 (1-3)"), (2, (2, 2), "2"), (2, (3, 3), "2 (3-3)"), (2, None, "2")],
+)
+def test_an_interval_is_left_out_only_where_it_is_the_place(place, interval, shown):
+    standing = board_of(comparison()).sections[0].standings[0]
+    standing = dataclasses.replace(standing, place=place, interval=interval)
+    assert words.place(standing) == shown
