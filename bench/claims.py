@@ -21,7 +21,6 @@ import pandas as pd
 
 from bench import api, bks, claims_text, study
 from bench.claims_duels import EXACT, PLAIN, alone, duels, objective, undecided
-from bench.cli import units
 from bench.leaderboard import gather
 from bench.proofs import section_of
 from bench.records import Record
@@ -145,12 +144,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Make the runs that are missing, print the page; with ``--save`` write it."""
     parser = study.parser("bench.claims", __doc__, "10s")
     longer = "limit of the exact model and of splitting beside it (default 60s)"
-    parser.add_argument("--exact-time", type=units.seconds, default=60, metavar="T", help=longer)
+    parser.add_argument("--exact-time", type=study.duration, default=60, metavar="T", help=longer)
     longest = (
         "limit with which it runs again where it was stopped and the claim could still be seen"
     )
     parser.add_argument(
-        "--longer", type=units.seconds, default=300, metavar="T", help=f"{longest} (default 300s)"
+        "--longer", type=study.duration, default=300, metavar="T", help=f"{longest} (default 300s)"
     )
     text = "make the page from these published records, without any run"
     parser.add_argument("--records", type=Path, action="append", metavar="FILE", help=text)

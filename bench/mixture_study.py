@@ -1,29 +1,26 @@
 """What splitting samples over several mappings gains: ``python -m bench.mixture_study``.
 
 Runs column generation (`mixture`), whole copies (`copies`) and single mappings on the selection
-`mixtures`, and writes ``mixtures.md`` and ``mixtures.csv``: the gain of the best mixture over the
-best single mapping and over whole copies, by instance and by family, and what is proved.
+`mixtures`; shows the gain of the best mixture over the best single mapping and over whole copies,
+by instance and by family, and what is proved. ``python -m bench.mixture_study --save`` writes it.
 """
 
 from __future__ import annotations
 
-import argparse
 import csv
 import io
 import math
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import pandas as pd
 
-from bench.api import run
+from bench import study
 from bench.leaderboard.words import seconds
 from bench.markdown import table
 from bench.records import Record
 from problems.catalogue import Library
-from problems.files import write_atomically
 
 SINGLE = ("single", "annealing")
 MIXED = ("mixture", "copies")
@@ -114,7 +111,7 @@ def as_markdown(found: Sequence[Row], limit: float) -> str:
     lines = [
         "# Mixtures: samples split over several mappings", "",
         f"{len(found)} instances of the selection `mixtures`, {limit:g} s an entry, one seed;"
-        " written by `python -m bench.mixture_study`. Gains are samples a second of the best"
+        " written by `python -m bench.mixture_study --save`. Gains are samples a second of the best"
         " mixture over those of the best single mapping (of"
         f" {' and '.join(f'`{each}`' for each in SINGLE)}) and of whole copies; proved: the bound"
         " of `mixture` meets its answer.", "",
@@ -161,26 +158,14 @@ def mean(values: Sequence[float | None]) -> float | None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run what is missing and write both files."""
-    parser = argparse.ArgumentParser(prog="python -m bench.mixture_study", description=__doc__)
-    parser.add_argument("--time", type=float, default=10.0, help="Seconds a run.")
-    parser.add_argument("--jobs", type=int, default=1)
-    parser.add_argument("--store", type=Path, default=Path("results/runs"))
-    parser.add_argument("--output", type=Path, default=Path("results/studies"))
-    given = parser.parse_args(arguments)
-    try:
-        records = run(
-            "mixtures", [*MIXED, *SINGLE], store=given.store, time_limit_s=given.time,
-            jobs=given.jobs,
-        )  # fmt: skip
-    except ValueError as error:
-        parser.error(str(error))
+    """Make the runs that are missing, print the page; with ``--save`` write it and the rows."""
+    given = study.parser("bench.mixture_study", __doc__, "10s").parse_args(arguments)
+    records = study.runs(given, "mixtures", [*MIXED, *SINGLE])
     found = rows(records, Library())
-    write_atomically(given.output / "mixtures.csv", as_csv(found).encode())
-    write_atomically(given.output / "mixtures.md", as_markdown(found, given.time).encode())
-    print(f"{len(found)} instances, {sum(row.proved for row in found)} proved")
+    page = {"md": as_markdown(found, given.time), "csv": as_csv(found)}
+    study.publish(given, "mixtures", page)
     return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(study.guarded(main))

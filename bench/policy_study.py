@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bench import api, study
+from bench import study
 from bench.entries import load_method
 from bench.figures import drawing
 from bench.markdown import change, table, times
@@ -250,13 +250,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         (0, entries(), given.time, SEEDS),
         *((samples, entries(samples), LONGEST, 1) for samples in SAMPLES),
     )
-    with study.progress() as shown:
-        for samples, names, limit, seeds in plans:
-            records = api.run(
-                ids, list(names.values()), store=given.store, seeds=seeds, time_limit_s=limit,
-                jobs=given.jobs, progress=shown,
-            )  # fmt: skip
-            parts.append(rows(records, samples, names))
+    for samples, names, limit, seeds in plans:
+        records = study.runs(given, ids, list(names.values()), seeds=seeds, time_limit_s=limit)
+        parts.append(rows(records, samples, names))
     found = pd.concat(parts).sort_values(["samples", "instance", "seed", "entry"], kind="stable")
     flat = found.drop(columns="trace")
     study.publish(

@@ -21,8 +21,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from bench import entries
-from bench.cli import units
+from bench import entries, study
 from bench.warm import tiny_like
 from problems import checker
 from problems.answer import Answer
@@ -212,7 +211,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Print the table; write it with ``--save``."""
     parser = argparse.ArgumentParser(prog="python -m bench.reference", description=__doc__)
     parser.add_argument("--folder", type=Path, required=True, help="Where the inputs are.")
-    parser.add_argument("--time", type=units.seconds, default=10.0, metavar="T",
+    parser.add_argument("--time", type=study.duration, default=10.0, metavar="T",
                         help="Limit of a run (default 10s).")  # fmt: skip
     parser.add_argument("--save", action="store_true", help=f"Write {STUDY}, too.")
     given = parser.parse_args(arguments)

@@ -21,7 +21,6 @@ import pandas as pd
 from scipy import stats
 
 from bench import study
-from bench.cli import units
 from bench.markdown import percent, table
 from solvers.repair.modes import LADDER, Repair, Repaired, Rule
 from solvers.repair.problem import Problem, build
@@ -187,7 +186,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Measure, print the table; with ``--save`` write it."""
     parser = argparse.ArgumentParser(prog="python -m bench.repair_study", description=__doc__)
     text = "limit of one CP-SAT search (default 30s)"
-    parser.add_argument("--time", type=units.seconds, default=30.0, metavar="T", help=text)
+    parser.add_argument("--time", type=study.duration, default=30.0, metavar="T", help=text)
     text = f"write the study to {study.STUDIES}"
     parser.add_argument("--save", action="store_true", help=text)
     parser.add_argument("--output", type=Path, default=study.STUDIES, help=argparse.SUPPRESS)

@@ -28,7 +28,7 @@ STUDIES = Path("results/studies")
 
 
 def parser(program: str, description: str | None, limit: str) -> argparse.ArgumentParser:
-    """Arguments of a study: `--time`, `--jobs`, `--store` and `--save`.
+    """Arguments of a study: `--time`, `--jobs`, `--cluster`, `--store` and `--save`.
 
     Parameters
     ----------
@@ -37,9 +37,11 @@ def parser(program: str, description: str | None, limit: str) -> argparse.Argume
     """
     result = argparse.ArgumentParser(prog=f"python -m {program}", description=description)
     default, text = units.seconds(limit), f"limit of a run (default {limit})"
-    result.add_argument("--time", type=units.seconds, default=default, metavar="T", help=text)
+    result.add_argument("--time", type=duration, default=default, metavar="T", help=text)
     text = "runs at the same time (default 1)"
     result.add_argument("--jobs", type=positive, default=1, metavar="N", help=text)
+    text = "make the runs on the workers of this Dask scheduler (extra `cluster`), not here"
+    result.add_argument("--cluster", metavar="ADDRESS", help=text)
     text = f"records; good ones are reused, so a study that was cut goes on (default {STORE})"
     result.add_argument("--store", type=Path, default=STORE, help=text)
     result.add_argument("--save", action="store_true", help=f"write the study to {STUDIES}")
@@ -53,6 +55,14 @@ def positive(text: str) -> int:
     if value < 1:
         raise argparse.ArgumentTypeError(f"{value} is not at least 1")
     return value
+
+
+def duration(text: str) -> float:
+    """Read a time limit in seconds, with what is wrong about it."""
+    try:
+        return units.seconds(text)
+    except ValueError as error:  # argparse has its own words for one, which say less
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def progress() -> Plain:
@@ -76,14 +86,26 @@ def instance(
 
 
 def runs(
-    given: argparse.Namespace, instances: Sequence[Instance], entries: Sequence[str], **more: Any
+    given: argparse.Namespace,
+    instances: str | Sequence[str | Instance],
+    entries: Sequence[str],
+    **more: Any,
 ) -> Runs:
-    """Make the runs of a study that its store lacks, under its arguments; all of them."""
+    """Make the runs of a study that its store lacks; all of its runs.
+
+    Parameters
+    ----------
+    given : Namespace
+        Of :func:`parser`.
+    **more
+        Of :func:`bench.run`, before what `given` says.
+    """
     with progress() as shown:
-        return api.run(
-            instances, entries, store=given.store, time_limit_s=given.time, jobs=given.jobs,
-            progress=shown, **more,
-        )  # fmt: skip
+        said = {
+            "store": given.store, "time_limit_s": given.time, "jobs": given.jobs,
+            "cluster": given.cluster, "progress": shown,
+        }  # fmt: skip
+        return api.run(instances, entries, **{**said, **more})
 
 
 def outcomes(records: Iterable[Record], labels: Mapping[str, Mapping[str, Any]]) -> pd.DataFrame:

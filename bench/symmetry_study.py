@@ -16,7 +16,6 @@ import numpy as np
 import pandas as pd
 
 from bench import study
-from bench.api import run
 from bench.markdown import Show, percent, table
 from bench.records import Record
 from problems.catalogue import Library
@@ -228,10 +227,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     found: list[Row] = []
     for problem, entries in ENTRIES.items():
         cases = list(instances(problem))
-        records = run(
-            cases, [f"{entry}{option}" for entry in entries for option in ("", WITHOUT)],
-            store=given.store, time_limit_s=given.time, jobs=given.jobs, progress=study.progress(),
-        )  # fmt: skip
+        both = [f"{entry}{option}" for entry in entries for option in ("", WITHOUT)]
+        records = study.runs(given, cases, both)
         for case in cases:
             found += rows(case, [each for each in records if each.digest == case.digest])
     frame = pd.DataFrame([{**vars(row), "gap": row.gap} for row in found])
