@@ -210,7 +210,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Print the page; with ``--save`` write it, its rows and the figure."""
     parser = argparse.ArgumentParser(prog="python -m bench.closing_study", description=__doc__)
     parser.add_argument("--save", action="store_true", help=f"write to {study.STUDIES}")
-    parser.add_argument("--output", type=Path, default=study.STUDIES, help=argparse.SUPPRESS)
+    study.output(parser)
     given = parser.parse_args(arguments)
     library = Library()
     found = rows(library.entries(), bounds.load(), bks.load(), lambda entry: simple(library, entry))

@@ -16,7 +16,7 @@ from types import ModuleType
 from typing import Any
 
 from bench import external, packages
-from bench.method_files import EntryError, load_file
+from bench.method_files import EntryError, absolute, load_file
 from solvers.method import Method, OptionValue
 
 __all__ = ["Entry", "EntryError", "load_file", "load_method", "parse_entries", "parse_entry"]
@@ -128,7 +128,7 @@ def parse_entry(text: str) -> list[Entry]:
     if external.is_program(name):
         return [_program(name, given)]
     if file := _FILE.fullmatch(name):
-        path = Path(file["path"]).expanduser().resolve()
+        path = absolute(Path(file["path"]))
         found, source = load_file(path)
         _refuse_taken(found, str(path))
         chosen = [_one_of(found, file["one"], path)] if file["one"] else list(found.values())

@@ -24,7 +24,7 @@ from typing import Literal
 import msgspec
 
 from bench import line_protocol
-from bench.method_files import EntryError
+from bench.method_files import EntryError, absolute
 from problems import files
 from problems.answer import Answer
 from problems.formats.resolved import to_bundle
@@ -127,7 +127,7 @@ def is_program(text: str) -> bool:
 def locate(text: str) -> str:
     """What `text` names, wherever it is read later: with absolute paths."""
     if not text.startswith(PREFIX):
-        return str(Path(text).expanduser().resolve())
+        return str(absolute(Path(text)))
     words = _split(text)
     return PREFIX + shlex.join(_absolute(words, Path.cwd()))
 
@@ -190,7 +190,7 @@ def _split(text: str) -> list[str]:
 
 def _described(path: Path) -> Program:
     try:
-        program = msgspec.toml.decode(path.read_bytes(), type=Program)
+        program = msgspec.toml.decode(files.contents(path), type=Program)
     except OSError as error:
         raise EntryError(f"{path}: cannot be read: {error.strerror}") from None
     except msgspec.DecodeError as error:  # validation errors are some of them

@@ -225,7 +225,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     text = f"seeds a method, of {len(METHODS)} methods (default {SEEDS})"
     parser.add_argument("--seeds", type=study.positive, default=SEEDS, metavar="N", help=text)
     parser.add_argument("--save", action="store_true", help=f"write it to {study.STUDIES}")
-    parser.add_argument("--output", type=Path, default=study.STUDIES, help=argparse.SUPPRESS)
+    study.output(parser)
     parser.add_argument("--suite", type=Path, help=argparse.SUPPRESS)
     given = parser.parse_args(arguments)
     if given.suite:

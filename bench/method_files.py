@@ -5,14 +5,17 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import os
+import signal
 import sys
 import threading
+import traceback
 from collections.abc import Hashable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NoReturn
 
 from bench.plain import headline
+from problems.files import contents
 from solvers import method as methods
 from solvers.method import Method
 
@@ -25,6 +28,20 @@ class EntryError(ValueError):
     """An entry that cannot be run; the message names it and the valid choices."""
 
 
+def absolute(path: Path) -> Path:
+    """Where a file is, whatever the working folder will be, with links followed.
+
+    Raises
+    ------
+    EntryError
+        If links lead round in a circle, or to a home that nobody has.
+    """
+    try:
+        return path.expanduser().resolve()
+    except (OSError, RuntimeError) as error:
+        raise EntryError(f"{path}: {headline(error)}") from None
+
+
 def load_file(path: Path) -> tuple[dict[str, Method], str]:
     """Run a file that registers methods; returns them by name, and the digest of its content.
 
@@ -34,7 +51,7 @@ def load_file(path: Path) -> tuple[dict[str, Method], str]:
         If the file is missing, fails or registers nothing.
     """
     try:
-        content = path.read_bytes()
+        content = contents(path)
     except OSError as error:
         raise EntryError(f"{path}: cannot be read: {error.strerror}") from None
     source = hashlib.sha256(content).hexdigest()
@@ -48,8 +65,10 @@ def load_file(path: Path) -> tuple[dict[str, Method], str]:
     try:
         with apart() as found, _no_exit():
             spec.loader.exec_module(module)
-    except (Exception, SystemExit) as error:
+    except BaseException as error:
         del sys.modules[module_name]
+        if isinstance(error, KeyboardInterrupt) and _by_signal(error):
+            raise
         raise EntryError(f"{path}: cannot be loaded: {headline(error)}") from error
     # What a module registers that the file imports is that module's, unless there is nothing else.
     imported = set(sys.modules) - known
@@ -58,6 +77,15 @@ def load_file(path: Path) -> tuple[dict[str, Method], str]:
     if not found:
         raise EntryError(f"{path}: registers no method; decorate one with `solvers.method.method`")
     return found, source
+
+
+def _by_signal(error: KeyboardInterrupt) -> bool:
+    """Whether an interrupt may be the user's: a handler of ours is where those come from."""
+    handler = signal.getsignal(signal.SIGINT)
+    if handler is signal.default_int_handler or not callable(handler):
+        return True  # it is raised by whatever runs
+    code = getattr(handler, "__code__", None)
+    return any(frame.f_code is code for frame, _ in traceback.walk_tb(error.__traceback__))
 
 
 @contextmanager

@@ -107,7 +107,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     text = "runs of every entry, or a few more (default: 1,000 of single, 100 of greedy)"
     parser.add_argument("--runs", type=study.positive, metavar="N", help=text)
     parser.add_argument("--save", action="store_true", help=f"write it to {study.STUDIES}")
-    parser.add_argument("--output", type=Path, default=study.STUDIES, help=argparse.SUPPRESS)
+    study.output(parser)
     given = parser.parse_args(arguments)
     batches = {}
     for entry, runs in ENTRIES.items():

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from problems import answer as answers
-from problems.files import FileError, decode, encode, read, unpacked, write_atomically
+from problems.files import FileError, contents, decode, encode, read, unpacked, write_atomically
 from solvers.method import Claim
 
 Termination = Literal["completed", "time-limit", "memory-limit", "crash", "error", "no-answer"]
@@ -237,7 +237,7 @@ class Store:
         """
         path = self._answer_path(name)
         try:
-            return unpacked(path.read_bytes())
+            return unpacked(contents(path))
         except (OSError, EOFError, zlib.error) as error:
             raise FileError(f"{path}: cannot be read: {error}") from None
 

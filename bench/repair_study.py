@@ -13,7 +13,6 @@ import itertools
 import sys
 import time
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -189,7 +188,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--time", type=study.duration, default=30.0, metavar="T", help=text)
     text = f"write the study to {study.STUDIES}"
     parser.add_argument("--save", action="store_true", help=text)
-    parser.add_argument("--output", type=Path, default=study.STUDIES, help=argparse.SUPPRESS)
+    study.output(parser)
     given = parser.parse_args(arguments)
     found = rows(limit=given.time)
     csv = str(found.to_csv(index=False, float_format="%.6g", lineterminator="\n"))

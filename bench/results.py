@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from bench import metrics
@@ -85,17 +85,26 @@ def measured(record: Record, known: Headline) -> dict[str, float]:
         gap = metrics.gap_to_bound(z, known.bound)
     except ValueError as error:
         raise ValueError(f"{record.instance}: {error} of {record.entry}") from None
-    trace: Sequence[tuple[float, float]] = record.trace if z is not None else ()
-    if z is not None and not trace:
-        trace = [(min(record.wall_s, limit), z)]
     return {
         "objective": math.nan if z is None else z,
         "gap_bound": gap,
         "gap_best": metrics.quality_gap(z, known.objective),
         "primal_gap": metrics.primal_gap(z, known.objective),
-        "integral": metrics.primal_integral(trace, known.objective, limit) / limit,
+        "integral": metrics.primal_integral(trace(record), known.objective, limit) / limit,
         "time_s": limit if z is None else record.wall_s,
     }
+
+
+def trace(record: Record) -> list[tuple[float, float]]:
+    """Seconds and objectives that count: none below that of the last answer, the one on file.
+
+    What a run had before can no longer be checked. Without a valid answer it is empty.
+    """
+    z = record.objective
+    if record.check != "ok" or z is None:
+        return []
+    points = record.trace or [(min(record.wall_s, record.time_limit_s), z)]
+    return [(t, max(value, z)) for t, value in points]
 
 
 def _row(record: Record, known: Headline) -> dict[str, Any]:

@@ -232,7 +232,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--records", type=Path, action="append", metavar="FILE", help=text)
     parser.add_argument("--draws", type=study.positive, default=DRAWS, metavar="N")
     parser.add_argument("--save", action="store_true", help=f"write to {study.STUDIES}")
-    parser.add_argument("--output", type=Path, default=study.STUDIES, help=argparse.SUPPRESS)
+    study.output(parser)
     given = parser.parse_args(arguments)
     library = Library()
     entries = {entry.digest: entry for entry in library.entries()}

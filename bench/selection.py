@@ -24,6 +24,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from problems.catalogue import CatalogueEntry, Library
+from problems.files import FileError, require_file
 from problems.instance import Instance
 from problems.selections import HOLDOUT
 from problems.statistics.features import NAMES
@@ -183,8 +184,10 @@ def _one(text: str, library: Library) -> list[Selected]:
         raise SelectionError("an empty selection selects nothing")
     path = Path(text)
     if path.name.endswith(_ENDINGS):
-        if not path.is_file():
-            raise SelectionError(f"no file {text!r}")
+        try:
+            require_file(path, "a bundle")
+        except FileError as error:
+            raise SelectionError(str(error)) from None
         return [Selected(path=path)]
     entries = library.entries()
     by_id = {entry.id: entry for entry in entries}

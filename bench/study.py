@@ -43,9 +43,9 @@ def parser(program: str, description: str | None, limit: str) -> argparse.Argume
     text = "make the runs on the workers of this Dask scheduler (extra `cluster`), not here"
     result.add_argument("--cluster", metavar="ADDRESS", help=text)
     text = f"records; good ones are reused, so a study that was cut goes on (default {STORE})"
-    result.add_argument("--store", type=Path, default=STORE, help=text)
+    result.add_argument("--store", type=folder, default=STORE, help=text)
     result.add_argument("--save", action="store_true", help=f"write the study to {STUDIES}")
-    result.add_argument("--output", type=Path, default=STUDIES, help=argparse.SUPPRESS)
+    output(result)
     return result
 
 
@@ -55,6 +55,19 @@ def positive(text: str) -> int:
     if value < 1:
         raise argparse.ArgumentTypeError(f"{value} is not at least 1")
     return value
+
+
+def output(of: argparse.ArgumentParser) -> None:
+    """Let tests write elsewhere than to :data:`STUDIES`."""
+    of.add_argument("--output", type=folder, default=STUDIES, help=argparse.SUPPRESS)
+
+
+def folder(text: str) -> Path:
+    """Read a folder that is there or can be made."""
+    path = Path(text)
+    if not text or (path.exists() and not path.is_dir()):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a folder")
+    return path
 
 
 def duration(text: str) -> float:
@@ -175,12 +188,18 @@ def report(
 
 
 def guarded(main: Callable[[], int]) -> int:
-    """Run a study; a wrong request is one line and exit code 2, an interruption 130."""
+    """Run a study; a wrong request is one line and exit code 2, an interruption 130.
+
+    What cannot be written or read is one line and exit code 1.
+    """
     try:
         return main()
     except ValueError as error:
         print(f"placebench: {error}", file=sys.stderr)
         return 2
+    except OSError as error:  # a full disk, a folder that cannot be written to
+        print(f"placebench: {error.filename or 'output'}: {error.strerror}", file=sys.stderr)
+        return 1
     except KeyboardInterrupt:
         print("placebench: interrupted; the same command goes on from there", file=sys.stderr)
         return 130

@@ -165,7 +165,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="python -m bench.torture", description=__doc__)
     parser.add_argument("--only", nargs="+", choices=list(CASES), metavar="METHOD", default=CASES)
     parser.add_argument("--save", action="store_true", help=f"write it to {study.STUDIES}")
-    parser.add_argument("--output", type=Path, default=study.STUDIES, help=argparse.SUPPRESS)
+    study.output(parser)
     given = parser.parse_args(arguments)
     # Whatever should get away from a run falls to us, and is seen.
     ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)

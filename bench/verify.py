@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 from msgspec.structs import replace
 
@@ -96,6 +97,14 @@ def _impossible(record: Record) -> str | None:
         if not since <= t <= limit:
             return f"its trace has {t} s after {since} s: not in order, or beyond the limit"
         since = t
+    values = [value for _, value in record.trace]
+    if any(not (math.isfinite(value) and value >= 0) for value in values):
+        return "its trace has an objective that no answer has"
+    more = 1 + OBJECTIVE_TOLERANCE
+    if any(later > before * more for before, later in pairwise(values)):
+        return "its trace does not improve"
+    if values and record.check == "ok" and values[-1] > (record.objective or 0.0) * more:
+        return f"its trace ends at {values[-1]!r} s, above its objective {record.objective!r} s"
     return None
 
 

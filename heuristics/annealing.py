@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Callable, Mapping
 from typing import Annotated, Any, Literal
 
@@ -16,6 +15,7 @@ from heuristics.shared import space as space_
 from heuristics.shared.best import Best
 from heuristics.shared.feasible import baseline
 from heuristics.shared.lists import mean_rank, offer_schedule
+from heuristics.shared.pieces import in_pieces
 from heuristics.shared.space import Space
 from problems import latency
 from problems.answer import Answer
@@ -28,8 +28,9 @@ ROUNDS = 8
 EFFORT = 30
 # Moves of a round at most: where moves cost nothing, doubling would not end.
 MOST = 2**40
-# Seconds between two looks at the clock.
-PATIENCE = 0.004
+# A warm-up on a busy machine might have no time left for any move, and the code would be loaded
+# under the clock.
+AT_ONCE = 1
 Start = Literal["all", "greedy", "heft", "single"]
 Heat = Annotated[float, Range(1e-12, 100.0)]
 
@@ -144,13 +145,18 @@ def _throughput_walk(instance: Instance, space: Space, best: Best, stream: np.nd
         assert answer is not None
         anneal_throughput.restart(space, run, answer.device[one_of])
 
+        known = run.energy[1]
+
         def some(at: int, moves: int) -> None:
-            known = run.energy[1]
             anneal_throughput.anneal(space, run, at, moves, hot, cooling, step)
+
+        def offer() -> None:
+            nonlocal known
             if run.energy[1] < known:
+                known = run.energy[1]
                 best.offer_device(run.best[space.unit])
 
-        _in_pieces(best, steps * step, some)
+        in_pieces(steps * step, some, best.done, offer, AT_ONCE)
 
     return go
 
@@ -167,13 +173,18 @@ def _latency_walk(instance: Instance, space: Space, best: Best, stream: np.ndarr
         assert sequence is not None
         anneal_latency.restart(space, run, answer.device, sequence)
 
+        known = run.value[1]
+
         def some(at: int, moves: int) -> None:
-            known = run.value[1]
             anneal_latency.anneal(space, run, at, moves, hot, cooling, step)
+
+        def offer() -> None:
+            nonlocal known
             if run.value[1] < known:
+                known = run.value[1]
                 best.offer(anneal_latency.answer(instance, run))
 
-        _in_pieces(best, steps * step, some)
+        in_pieces(steps * step, some, best.done, offer, AT_ONCE)
 
     return go
 
@@ -188,33 +199,20 @@ def _calls_walk(instance: Instance, space: Space, best: Best, stream: np.ndarray
         # An answer of more calls than the walk has room for: on from where the walk is.
         if not anneal_calls.restart(instance, arrays, run, answer) and run.energy[0] == math.inf:
             return
-        hot *= anneal_calls.HEAT
+        hot, known = hot * anneal_calls.HEAT, run.energy[1]
 
         def some(at: int, moves: int) -> None:
-            known = run.energy[1]
             anneal_calls.anneal(arrays, run, at, moves, hot, cooling, step)
+
+        def offer() -> None:
+            nonlocal known
             if run.energy[1] < known:
+                known = run.energy[1]
                 best.offer(Answer(run.best_device.copy(), slot=run.best_slot.copy()))
 
-        _in_pieces(best, steps * step, some)
+        in_pieces(steps * step, some, best.done, offer, AT_ONCE)
 
     return go
 
 
 WALKS = {"throughput": _throughput_walk, "latency": _latency_walk, "calls": _calls_walk}
-
-
-def _in_pieces(best: Best, moves: int, some: Callable[[int, int], None]) -> None:
-    """Make the moves of a round in calls of about :data:`PATIENCE`.
-
-    One move is made in any case: a warm-up on a busy machine might have no time left for any, and
-    the code would be loaded under the clock.
-    """
-    at, piece = 0, 1
-    while at < moves and (at == 0 or not best.done()):
-        piece = min(piece, moves - at)
-        begin = time.monotonic()
-        some(at, piece)
-        taken = time.monotonic() - begin
-        at += piece
-        piece = max(1, min(4 * piece, int(piece * PATIENCE / max(taken, 1e-7))))

@@ -6,11 +6,13 @@ reported once, with the file and the path inside it.
 
 from __future__ import annotations
 
+import errno
 import gzip
 import io
 import json
 import os
 import re
+import stat
 import tempfile
 import zlib
 from hashlib import sha256
@@ -46,12 +48,51 @@ def read(path: str | Path, kind: type[T]) -> T:
     """
     path = Path(path)
     try:
-        data = path.read_bytes()
+        data = contents(path)
         if path.name.endswith(".gz"):
             data = unpacked(data)
     except (OSError, EOFError, zlib.error) as error:
         raise FileError(f"{path}: cannot be read: {error}") from None
     return decode(data, kind, str(path))
+
+
+def contents(path: Path) -> bytes:
+    """The bytes of a file, and of a file only: a pipe or a device would be waited for, or not end.
+
+    Raises
+    ------
+    OSError
+        If it is none, or cannot be read.
+    """
+    with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
+        mode = os.fstat(file.fileno()).st_mode
+        if stat.S_ISDIR(mode):
+            raise OSError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+        if not stat.S_ISREG(mode):
+            raise OSError(errno.EINVAL, "is not a regular file", str(path))
+        return file.read()
+
+
+def require_file(path: Path, kind: str) -> None:
+    """See that a file is there before it is read.
+
+    Parameters
+    ----------
+    kind : str
+        What it should be, for the message.
+
+    Raises
+    ------
+    FileError
+        If it is not, or is a folder, a pipe or a device.
+    """
+    if path.is_dir():
+        raise FileError(f"{str(path)!r} is a folder, not {kind}")
+    if not path.is_file():
+        there = os.path.lexists(path)
+        raise FileError(
+            f"{str(path)!r} is not a regular file" if there else f"no file {str(path)!r}"
+        )
 
 
 def unpacked(data: bytes) -> bytes:
@@ -146,7 +187,7 @@ def encode(value: Any) -> bytes:
 
 def content_digest(path: Path) -> str:
     """SHA-256 of a file's content after decompression: gzip itself may differ between machines."""
-    data = path.read_bytes()
+    data = contents(path)
     return sha256(gzip.decompress(data) if path.name.endswith(".gz") else data).hexdigest()
 
 

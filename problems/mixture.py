@@ -88,7 +88,8 @@ def is_valid(instance: Instance, answer: Answer) -> bool:
     rates = answer.rates
     if rates.shape != (len(every),) or not np.isfinite(rates).all() or (rates < 0).any():
         return False
-    if not rates.sum() > 0:
+    total = sum(rates.tolist())
+    if not (total > 0 and math.isfinite(total) and math.isfinite(1 / total)):
         return False
     if not all(_keeps_its_rules(instance, device) for device in every):
         return False

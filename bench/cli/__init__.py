@@ -10,7 +10,11 @@ from itertools import pairwise
 
 from bench.cli.signals import Ending
 
-DONE, FAILED, USAGE, INTERRUPTED = 0, 1, 2, 130
+DONE, FAILED, USAGE, INTERRUPTED, UNREAD = 0, 1, 2, 130, 141
+
+
+class Unread(Exception):  # noqa: N818 - an end, not an error
+    """The reader of the output has left before a command was through; it has been told."""
 
 
 class UsageError(ValueError):
@@ -24,7 +28,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     -------
     int
         0 done; 1 something that was asked for failed; 2 the request cannot be understood; 128 and
-        the number of the signal that ended it: 130 interrupted, 143 SIGTERM.
+        the number of the signal that ended it: 130 interrupted, 143 SIGTERM; 141 where `run` ended
+        early because its output is not read any more.
     """
     code = FAILED
     with Ending() as ending:
@@ -62,6 +67,9 @@ def _main(arguments: Sequence[str] | None) -> int:
     except BrokenPipeError:  # `placebench list | head`
         _drop_output()
         return DONE
+    except Unread:
+        _drop_output()
+        return UNREAD
     except SystemExit as end:  # how click and rich end when the reader is gone
         if not isinstance(end.__context__, BrokenPipeError):
             raise

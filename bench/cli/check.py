@@ -14,7 +14,7 @@ from problems import mixture
 from problems.answer import Answer
 from problems.catalogue import Library
 from problems.checker import check
-from problems.files import FileError, read
+from problems.files import FileError, read, require_file
 from problems.instance import Instance
 
 ROOM = 40  # letters that the names of devices may take of a line of 80
@@ -28,10 +28,7 @@ def run(file: Path, instance_text: str | None, json: bool) -> int:
     UsageError
         If its instance cannot be found, or is another one than the answer says.
     """
-    if file.is_dir():
-        raise FileError(f"{str(file)!r} is a folder, not an answer file")
-    if not file.is_file():
-        raise FileError(f"no file {str(file)!r}")
+    require_file(file, "an answer file")
     try:
         content = read(file, answers.AnswerFile)
         answer = answers.from_file(content)
@@ -66,7 +63,7 @@ def _mixture(instance: Instance, answer: Answer) -> list[str]:
     assert answer.rates is not None
     every, total = mixture.mappings(answer), float(answer.rates.sum())
     lines = [
-        f"{100 * rate / total:.2f} % of the samples by mapping {i}, on"
+        f"{100 * abs(rate) / total:.2f} % of the samples by mapping {i}, on"
         f" {_devices(instance, sorted(set(device.tolist())))}"
         for i, (device, rate) in enumerate(zip(every, answer.rates.tolist(), strict=True))
     ]

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bench import bks, machine, presets, results
-from bench.cli import DONE, FAILED, INTERRUPTED, UsageError, output, skipped, units
+from bench.cli import DONE, FAILED, INTERRUPTED, Unread, UsageError, output, skipped, units
 from bench.cli.progress import Lively, Plain, Progress, plan_text
 from bench.cli.ranking import standings
 from bench.cluster_slots import ClusterError
@@ -100,6 +100,12 @@ def run(
             " the same command goes on from there"
         )
         return INTERRUPTED
+    except BrokenPipeError:  # `placebench run | head`: to go on unseen is not what that asks for
+        output.warn(
+            f"placebench: nobody reads the output any more; {len(progress.finished)} finished runs"
+            f" are kept in {store}; the same command goes on from there"
+        )
+        raise Unread from None
     failures = [record for record in records if results.failed(record)]
     # What was reused was checked again by the suite, and made again where it did not hold.
     source = gather.Source(Store(store), records, str(store))

@@ -107,12 +107,11 @@ def _read(
     stamp: Stamp | None,
 ) -> tuple[Answer, float | None, bool]:
     """The answer in a solution file, its claimed objective in seconds, and if that is optimal."""
-    from problems.files import FileError
+    from problems.files import require_file
     from solvers.exchange import build, read_back, solution_file
     from solvers.method import Unsupported
 
-    if not file.is_file():
-        raise FileError(f"no file {str(file)!r}")
+    require_file(file, "a solution file")
     try:
         if file.suffix in PROTO:
             native, told = build.native(instance, formulation, symmetry=symmetry)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bench import metrics
+from bench import metrics, results
 from bench.leaderboard.board import Section
 from bench.records import Record
 
@@ -84,8 +84,7 @@ def gaps(record: Record, best: float | None, at: np.ndarray) -> np.ndarray:
     z = record.objective
     if record.check != "ok" or z is None or best is None:
         return result
-    trace = record.trace or [(min(record.wall_s, record.time_limit_s), z)]
-    t, value = np.array(trace, float).T
+    t, value = np.array(results.trace(record), float).T
     largest = np.maximum(value, best)
     gap = np.divide(np.abs(value - best), largest, out=np.zeros_like(value), where=largest > 0)
     last = np.searchsorted(t, at, side="right") - 1

@@ -14,7 +14,7 @@ from bench import bks, bounds, verify
 from bench.leaderboard.board import Board, build
 from bench.records import Record, Store
 from problems.catalogue import CatalogueEntry
-from problems.files import FileError, decode, encode, read, write_atomically
+from problems.files import FileError, contents, decode, encode, read, write_atomically
 from problems.instance import Instance
 
 NOISY = 0.1  # calibrations further apart than this are flagged
@@ -124,7 +124,7 @@ def from_file(path: Path) -> Source:
         If it is missing, or no line is a record.
     """
     try:
-        lines = path.read_bytes().splitlines()
+        lines = contents(path).splitlines()
     except OSError as error:
         raise FileError(f"{path}: cannot be read: {error.strerror}") from None
     found = [

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 
 import numpy as np
 
@@ -11,6 +10,7 @@ from heuristics.chips import lines, walk
 from heuristics.chips.base import baseline, deadline, place_of, single
 from heuristics.chips.units import Units, build_units
 from heuristics.shared.best import Best
+from heuristics.shared.pieces import in_pieces
 from problems.answer import Answer
 from problems.instance import Instance
 from solvers.method import Context
@@ -86,20 +86,18 @@ class Walker:
         place = place_of(units, best)
         w.energy[:] = math.inf
         walk.restart(units.problem, units.nets, self.partition, w, place)
-        at, piece, moves = 0, 16, steps * step
-        while at < moves and not best.done():
-            piece = min(piece, moves - at)
-            known, start = float(w.energy[2]), time.monotonic()
-            walk.anneal(units.problem, units.nets, self.partition, w, at, piece, hot, cooling, step)
-            taken = time.monotonic() - start
-            at += piece
-            piece = max(1, min(4 * piece, int(piece * PATIENCE / max(taken, 1e-7))))
+        known = float(w.energy[2])
+
+        def some(at: int, moves: int) -> None:
+            walk.anneal(units.problem, units.nets, self.partition, w, at, moves, hot, cooling, step)
+
+        def offer() -> None:
+            nonlocal known
             if w.energy[2] < known:
+                known = float(w.energy[2])
                 best.offer_device(w.best[units.unit])
 
-
-PATIENCE = 0.004
-"""Seconds between two looks at the clock."""
+        in_pieces(steps * step, some, best.done, offer)
 
 
 def annealed(

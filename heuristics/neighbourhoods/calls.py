@@ -13,7 +13,6 @@ CP-SAT is through with them in time, counted in its own deterministic time.
 from __future__ import annotations
 
 import math
-import time
 from dataclasses import replace
 from typing import Any
 
@@ -23,6 +22,7 @@ import numpy as np
 from heuristics.orders import runs
 from heuristics.shared import anneal_calls
 from heuristics.shared.best import Best
+from heuristics.shared.pieces import in_pieces
 from heuristics.shared.space import Space
 from heuristics.starts.calls import seeds
 from problems import calls
@@ -40,8 +40,6 @@ FRESH, HEATS = (0.1, 0.0005), ((0.03, 0.0003), (0.3, 0.003))
 STEPS = 200
 # Moves a node, and how much more those from the best answer take from round to round.
 MOVES, GROWTH = 400, 1.5
-# Seconds between two looks at the clock.
-PATIENCE = 0.004
 # Passes over the labels of cuts.
 PASSES = 2
 # Windows after each round.
@@ -108,20 +106,22 @@ def _walk(
     heat: tuple[float, float],
     moves: int,
 ) -> None:
-    """One round of annealing from an answer, cut into calls of about :data:`PATIENCE`."""
+    """One round of annealing from an answer."""
     if not anneal_calls.restart(instance, arrays, run, answer):
         return
     hot, cooling = heat[0] * best.value, (heat[1] / heat[0]) ** (1 / STEPS)
-    at, piece = 0, 16
-    while at < moves and not best.done():
-        piece = min(piece, moves - at)
-        begin, known = time.monotonic(), run.energy[1]
-        anneal_calls.anneal(arrays, run, at, piece, hot, cooling, max(1, moves // STEPS))
+    known = run.energy[1]
+
+    def some(at: int, count: int) -> None:
+        anneal_calls.anneal(arrays, run, at, count, hot, cooling, max(1, moves // STEPS))
+
+    def offer() -> None:
+        nonlocal known
         if run.energy[1] < known:
+            known = run.energy[1]
             best.offer(Answer(run.best_device.copy(), slot=run.best_slot.copy()))
-        at += piece
-        taken = max(time.monotonic() - begin, 1e-7)
-        piece = max(1, min(4 * piece, int(piece * PATIENCE / taken)))
+
+    in_pieces(moves, some, best.done, offer)
 
 
 class Windows:

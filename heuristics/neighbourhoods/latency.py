@@ -21,6 +21,7 @@ from heuristics.neighbourhoods import latency_window
 from heuristics.neighbourhoods.latency_race import Races, Schedule
 from heuristics.shared import anneal_latency
 from heuristics.shared.best import MARGIN, Best
+from heuristics.shared.pieces import in_pieces
 from heuristics.shared.space import Space
 from problems import latency
 from problems.answer import Answer
@@ -52,7 +53,6 @@ RACES = 0.6
 PACE = 1e5
 # What a kind's score keeps from round to round, and the least share of draws.
 MEMORY, SHARE = 0.85, 0.06
-PATIENCE = 0.004  # seconds between two looks at the clock
 RARE = 10  # times that an offer took before the next one: to judge a huge answer takes a while
 
 
@@ -181,15 +181,13 @@ class _Search:
 
     def _anneal(self, moves: int, hot: float, cooling: float, levels: int, focus: float) -> None:
         """Make the moves of a walk in pieces between looks at the clock."""
-        step, at, piece = max(1, moves // levels), 0, 1
-        while at < moves and not self.late():
-            piece = min(piece, moves - at)
-            begin = time.monotonic()
-            anneal_latency.anneal(self.space, self.run, at, piece, hot, cooling, step, focus)
+        step = max(1, moves // levels)
+
+        def some(at: int, count: int) -> None:
+            anneal_latency.anneal(self.space, self.run, at, count, hot, cooling, step, focus)
             self._offer()
-            taken = time.monotonic() - begin
-            at += piece
-            piece = max(1, min(4 * piece, int(piece * PATIENCE / max(taken, 1e-7))))
+
+        in_pieces(moves, some, self.late)
 
     def _race(self) -> bool:
         """Run a race and stand where the best answer is."""

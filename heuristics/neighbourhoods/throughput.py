@@ -11,7 +11,6 @@ success for their effort, and windows grow while CP-SAT is through with them, in
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Sequence
 
 import numpy as np
@@ -21,6 +20,7 @@ from heuristics.neighbourhoods.mates import Mates
 from heuristics.neighbourhoods.throughput_units import at_cut, grow
 from heuristics.shared import anneal_throughput
 from heuristics.shared.best import MARGIN, Best, objective
+from heuristics.shared.pieces import in_pieces
 from heuristics.shared.space import Space
 from heuristics.starts.race_throughput import HEATS as FRESH
 from heuristics.starts.race_throughput import Walks
@@ -52,7 +52,6 @@ PACE = 1.2e7
 MEMORY, LEAST_SHARE = 0.85, 0.05
 # Mappings up to this factor of the best period are worth crossing with it.
 GOOD = 1.05
-PATIENCE = 0.004  # seconds between two looks at the clock
 
 
 def improve(
@@ -160,14 +159,13 @@ class _Search:
         self.heat += 1
         walk.energy[1] = math.inf
         anneal_throughput.restart(self.space, self.run, self.place)
-        at, piece, steps = 0, 64, 0
-        while at < self.moves and not self.best.done():
-            piece = min(piece, self.moves - at)
-            begin = time.monotonic()
-            steps += anneal(self.q, walk, at, piece, hot, cooling, step)
-            taken = time.monotonic() - begin
-            at += piece
-            piece = max(1, min(4 * piece, int(piece * PATIENCE / max(taken, 1e-7))))
+        steps = 0
+
+        def some(at: int, count: int) -> None:
+            nonlocal steps
+            steps += anneal(self.q, walk, at, count, hot, cooling, step)
+
+        in_pieces(self.moves, some, self.best.done)
         better = self._offer(walk.best.copy())
         if not better:
             self.moves = min(self.moves * 5 // 4, 100 * MOVES * len(self.place))

@@ -83,12 +83,23 @@ def write(
     notes: dict[str, Any],
     optimizer: torch.optim.Optimizer | None = None,
 ) -> str:
-    """Write a policy, with its optimizer where training is to go on; returns the digest."""
+    """Write a policy, with its optimizer where training is to go on; returns the digest.
+
+    Raises
+    ------
+    CheckpointError
+        If a weight is no number.
+    """
     tensors = {MODEL + name: value for name, value in policy.state_dict().items()}
     if optimizer is not None:
         for index, entry in optimizer.state_dict()["state"].items():
             tensors |= {f"{OPTIMIZER}{index}.{name}": value for name, value in entry.items()}
     tensors = {name: value.detach().cpu().contiguous() for name, value in tensors.items()}
+    if name := _not_finite(tensors):
+        raise CheckpointError(
+            f"checkpoint {path}: not written, as {name} has values that are no numbers: the"
+            " training has diverged"
+        )
     digest = digest_of(policy.config, tensors, notes)
     config = dataclasses.asdict(policy.config)
     header = {"format": FORMAT, "content": [config, notes], "digest": digest}
@@ -125,6 +136,8 @@ def read(path: Path) -> Checkpoint:
         raise CheckpointError(
             f"checkpoint {path}: {wrong[0]} is of {tensors[wrong[0]].dtype}, not torch.float32"
         )
+    if name := _not_finite(tensors):
+        raise CheckpointError(f"checkpoint {path}: {name} has values that are no numbers")
     (sizes, notes), digest = whole.content, whole.digest
     config = Config(**msgspec.structs.asdict(sizes))
     found = digest_of(config, tensors, notes)
@@ -176,6 +189,11 @@ def restore(found: Checkpoint, optimizer: torch.optim.Optimizer) -> None:
     if state:
         whole = optimizer.state_dict()
         optimizer.load_state_dict({"state": state, "param_groups": whole["param_groups"]})
+
+
+def _not_finite(tensors: dict[str, torch.Tensor]) -> str:
+    """Name of the first tensor with NaN or infinity; empty without one."""
+    return next((name for name in sorted(tensors) if not tensors[name].isfinite().all()), "")
 
 
 def _under(tensors: dict[str, torch.Tensor], prefix: str) -> dict[str, torch.Tensor]:

@@ -12,6 +12,7 @@ import torch
 from heuristics.rl import checkpoint as checkpoint_
 from heuristics.rl.policy import Config, Policy, fresh
 from heuristics.rl.search import device_of, search
+from heuristics.rl.task import Task
 from heuristics.rl.tasks import task_of
 from heuristics.shared.best import Best
 
@@ -41,9 +42,21 @@ def improve(best: Best, variant: str, file: Path | None, samples: int) -> None:
         return
     place = np.zeros(task.units, np.int64)
     place[task.unit] = best.answer.device
+    if task.units == 1:
+        _everywhere(task, best, place)
+        return
     with _threads(context.threads):
         count = search(task, policy, best, place, samples, learn=variant != "zero-shot")
     context.claim("feasible", best.value, f"{count} proposals, network on {device.type}")
+
+
+def _everywhere(task: Task, best: Best, place: np.ndarray) -> None:
+    """Every place of the only unit: there is nothing to propose."""
+    task.begin(place)
+    for c in range(task.places):
+        found = task.repair(np.array([c]), np.array([0]))
+        if found is not None:
+            best.offer_device(found[task.unit])
 
 
 def _policy(variant: str, file: Path | None, seed: int, device: torch.device) -> Policy:

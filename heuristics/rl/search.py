@@ -69,9 +69,14 @@ def search(
     graph = graph_of(task, next(policy.parameters()).device)
     optimizer = ppo.optimizer_of(policy)
     top = state_of(task, start)
-    greedy, count, longest = top.value, 0, 0.0
+    greedy, count = top.value, 0
+    asked, longest = time.monotonic(), 0.0
 
-    def ends() -> bool:  # what cannot be interrupted is not begun
+    def ends() -> bool:
+        """What takes as long as the longest wait for this question so far is not begun."""
+        nonlocal asked, longest
+        now = time.monotonic()
+        asked, longest = now, max(longest, now - asked)
         return best.done() or context.time_left() < MARGIN + longest
 
     def more() -> bool:
@@ -79,13 +84,13 @@ def search(
 
     def play_round(state: State) -> Round:
         batch = min(BATCH, samples - count) if samples else BATCH
-        return play(task, policy, graph, state, greedy, batch, stream, best.done, vector)
+        return play(task, policy, graph, state, greedy, batch, stream, ends, vector)
 
     turn, vector = 0, None
     while more():
         if learn or vector is None:
             vector = vectors(policy, graph)
-        played, begin = [], time.monotonic()
+        played = []
         for found in episode(play_round, top, TOLERANCES[turn % len(TOLERANCES)]):
             count += len(found.reward)
             played.append(found)
@@ -95,8 +100,6 @@ def search(
             if not more():
                 break
         if learn and not ends():
-            # A step is about as long as the rounds that it learns from, and not longer than those.
-            longest = max(longest, (time.monotonic() - begin) / 2)
             ppo.update(policy, graph, optimizer, played, done=ends)
         turn += 1
     return count

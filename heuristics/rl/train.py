@@ -106,6 +106,12 @@ class Trainer:
         return self._kept[index]
 
 
+def _named(text: str) -> str:
+    if not text:
+        raise argparse.ArgumentTypeError("the value is empty")
+    return text
+
+
 def parser() -> argparse.ArgumentParser:
     """The arguments."""
     result = argparse.ArgumentParser(prog="python -m heuristics.rl.train", description=__doc__)
@@ -114,7 +120,8 @@ def parser() -> argparse.ArgumentParser:
     result.add_argument("--steps", type=int, default=1000, help="episodes, from the beginning")
     result.add_argument("--seed", type=int, default=0)
     result.add_argument("--init", type=Path, help="checkpoint to begin with (else untrained)")
-    result.add_argument("--instance", help="train on this instance of the library alone")
+    text = "train on this instance of the library alone"
+    result.add_argument("--instance", type=_named, help=text)
     result.add_argument("--every", type=int, default=EVERY, help="steps between two checkpoints")
     result.add_argument("--threads", type=int, default=1)
     return result

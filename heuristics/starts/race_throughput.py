@@ -10,7 +10,6 @@ cuts it.
 from __future__ import annotations
 
 import math
-import time
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from heuristics.shared import anneal_throughput
 from heuristics.shared.anneal_throughput import Search
 from heuristics.shared.best import Best
 from heuristics.shared.chunks import device_orders, offer_chunks
+from heuristics.shared.pieces import in_pieces
 from heuristics.shared.space import Space, topological
 from problems.answer import Answer
 from problems.instance import Instance
@@ -30,7 +30,6 @@ MOVES, EACH = 250_000, 800
 """Moves of a first walk: in all, and a unit at most."""
 HEATS, COLD, LEVELS = (1e-3, 3e-3), 1e-5, 64
 """First temperatures by turns, and the last one, parts of the period; temperatures in between."""
-PATIENCE = 0.004  # seconds between two looks at the clock
 
 
 def race(
@@ -115,16 +114,16 @@ class Walks:
         run.energy[1] = math.inf
         anneal_throughput.restart(self.space, run, place)
         hot, cooling = heat * run.energy[0], (COLD / heat) ** (1 / LEVELS)
-        step, at, piece = max(1, moves // LEVELS), 0, 64
-        while at < moves and not best.done():
-            piece = min(piece, moves - at)
-            begin = time.monotonic()
-            anneal_throughput.anneal(self.space, run, at, piece, hot, cooling, step)
-            taken = time.monotonic() - begin
-            at += piece
-            piece = max(1, min(4 * piece, int(piece * PATIENCE / max(taken, 1e-7))))
+        step = max(1, moves // LEVELS)
+
+        def some(at: int, count: int) -> None:
+            anneal_throughput.anneal(self.space, run, at, count, hot, cooling, step)
+
+        def offer() -> None:
             if run.energy[1] < best.value:
                 best.offer_device(run.best[self.space.unit])
+
+        in_pieces(moves, some, best.done, offer)
         if run.energy[1] == math.inf:
             return math.inf, number, place
         return float(run.energy[1]), number, run.best.copy()

@@ -94,8 +94,11 @@ def mixture_violations(instance: Instance, answer: Answer) -> list[tuple[str, st
     for i, rate in enumerate(answer.rates.tolist()):
         if not (math.isfinite(rate) and rate >= 0):
             return [("rates", f"rate {i} is {rate}, not a finite number of at least 0")]
-    if not float(answer.rates.sum()) > 0:
+    total = sum(answer.rates.tolist())
+    if not total > 0:
         return [("rates", "all rates are 0")]
+    if not (math.isfinite(total) and math.isfinite(1 / total)):
+        return [("rates", f"{total} samples a second in all, which no machine does")]
     return []
 
 

@@ -187,9 +187,10 @@ def test_what_the_clock_cut_is_compared_as_far_as_both_got():
         return record(answer=answer, wall_s=wall_s, trace=trace, time_limit_s=10.0)
 
     short, long = run("a", 9.5, 3.0, 2.0), run("b", 9.5, 3.0, 2.0, 1.0)
-    other = run("c", 9.5, 3.0, 1.5)
+    other, cut = run("c", 9.5, 3.0, 1.5, 1.0), run("d", 9.5, 3.0, 1.9)
     assert repeated(short, long, short, short) == [False]
-    assert repeated(short, other, short, short) == [True]
+    assert repeated(long, other, short, short) == [True]
+    assert repeated(cut, long, short, short) == [False]  # the last one is from where it was cut
     # Not cut by the clock: it should have been the same to the end.
     assert repeated(run("a", 1.0, 3.0), run("b", 1.0, 3.0), short, short) == [True]
 

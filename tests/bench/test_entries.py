@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import os
+import signal
 import subprocess
 import sys
 from contextlib import nullcontext
@@ -13,6 +15,7 @@ from typing import Literal
 import pytest
 
 from bench import entries
+from bench.cli.signals import Ending
 from bench.entries import EntryError, load_method, parse_entries, parse_entry, split_list
 from solvers.method import REGISTRY, Method, options_of
 
@@ -152,6 +155,7 @@ def test_one_method_of_a_file(tmp_path):
         ("def heft(:", "SyntaxError"),
         ("import no_such_module", "No module named 'no_such_module'"),
         ("raise SystemExit(3)", "SystemExit: 3"),
+        ("class Odd(BaseException): pass\nraise Odd", "Odd"),
         ("x = 1", "registers no method"),
         (FILE.replace("mine-two", "heft"), "'heft' is the name of one of the suite's methods"),
         (FILE.replace("depth: int = 3", "depth"), "option 'depth' needs a default"),
@@ -192,6 +196,31 @@ def test_a_file_cannot_end_or_double_the_harness_without_a_word(tmp_path, conten
     assert done.returncode == 0, done.stderr
     assert done.stdout.count(said) == 1
     assert done.stdout.count("\n") == 1
+
+
+@pytest.mark.parametrize("kind", ["pipe", "device", "circle"])
+def test_what_is_no_file_is_refused_and_not_waited_for(tmp_path, kind):
+    path = tmp_path / "mine.py"
+    if kind == "pipe":
+        os.mkfifo(path)
+    else:
+        path.symlink_to("/dev/zero" if kind == "device" else path)
+    says = "loop|symbolic links" if kind == "circle" else "not a regular"
+    with pytest.raises(EntryError, match=says):
+        parse_entry(str(path))
+
+
+def test_an_interrupt_is_the_users_unless_the_file_raises_it(tmp_path):
+    path = tmp_path / "mine.py"
+    path.write_text("raise KeyboardInterrupt")
+    with pytest.raises(KeyboardInterrupt):  # the plain handler's comes from anywhere
+        parse_entry(str(path))
+    with Ending(), pytest.raises(EntryError, match="cannot be loaded: KeyboardInterrupt"):
+        parse_entry(str(path))
+    path.write_text("import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n")
+    with Ending() as ending, pytest.raises(KeyboardInterrupt):
+        parse_entry(str(path))
+    assert ending.received == signal.SIGINT
 
 
 @pytest.mark.parametrize("end", ["", "raise ValueError"])

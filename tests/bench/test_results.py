@@ -46,6 +46,13 @@ def test_the_trace_gives_the_integral():
     assert runs.integral[0] == pytest.approx(0.5)
 
 
+def test_a_trace_counts_for_no_more_than_the_answer_on_file():
+    runs = results.frame([record(objective=4.0, trace=[(1.0, 2.0), (5.0, 2.0)])], known())
+    honest = results.frame([record(objective=4.0, trace=[(1.0, 4.0)])], known())
+    assert runs.integral[0] == pytest.approx(honest.integral[0])
+    assert results.trace(record(check="invalid", trace=[(1.0, 2.0)])) == []
+
+
 def test_a_bound_above_a_checked_answer_names_both():
     with pytest.raises(ValueError, match=r"net:block.*bound 3.0 above.*2.0 of greedy"):
         results.frame([record()], known(bound=3.0))

@@ -18,6 +18,9 @@ def given(*arguments):
         (["--time", "0"], "time '0' must be above 0"),
         (["--time", "soon"], "is not like 500ms, 10s, 2m or 1h"),
         (["--jobs", "0"], "0 is not at least 1"),
+        (["--store", ""], "'' is not a folder"),
+        (["--store", "/dev/null"], "'/dev/null' is not a folder"),
+        (["--output", "/dev/null"], "'/dev/null' is not a folder"),
     ],
 )
 def test_wrong_arguments_are_told_with_what_would_do(arguments, said, capsys):

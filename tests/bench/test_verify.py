@@ -88,6 +88,9 @@ def rekeyed(record, **changes):
         ({"trace": [(-0.1, 1.0)]}, "trace"),
         ({"trace": [(0.2, 2.0), (0.1, 1.0)]}, "trace"),
         ({"trace": [(0.6, 1.0)]}, "trace"),
+        ({"trace": [(0.1, 1.0), (0.2, 1.5)]}, "does not improve"),
+        ({"trace": [(0.1, float("nan"))]}, "no answer has"),
+        ({"trace": [(0.1, 1e9)]}, "above its objective"),
     ],
 )
 def test_a_record_with_what_no_run_has_is_not_believed(made, changes, says):

@@ -120,3 +120,15 @@ def test_without_its_packages_it_is_listed_and_imports_nothing():
         cwd=Path(__file__).parents[2], capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert said.stdout.strip() == "('torch', 'safetensors') False"
+
+
+@needs
+@pytest.mark.parametrize("problem", ["throughput", "chips"])
+def test_a_graph_of_one_unit_is_tried_everywhere_and_done(problem):
+    instance = tiny(7, problem=problem, n=1, devices=3)
+    answer, reports, _ = run(instance, samples=0)
+    assert check(instance, answer).valid
+    assert objective(instance, answer) == min(
+        objective(instance, type(answer)(np.full(1, k))) for k in range(3)
+    )
+    assert len(reports) <= 3

@@ -95,6 +95,8 @@ def test_a_shared_weight_is_held_once_for_all_mappings():
         (Answer.of([0, 0], rates=[-1.0]), "rates"),
         (Answer.of([0, 0], rates=[math.nan]), "rates"),
         (Answer.of([0, 0], rates=[0.0]), "rates"),
+        (Answer.of([0, 0], rates=[5e-324]), "rates"),
+        (Answer.of([0, 0], others=[[1, 1]], rates=[1e308, 1e308]), "rates"),
         (Answer.of([0, 0], others=[[0, 1]], rates=[0.1, 0.0]), "contiguous"),
         (Answer.of([0, 0], slot=[0, 0]), "shape"),
     ],

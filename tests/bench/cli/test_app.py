@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -365,6 +366,29 @@ def test_an_output_that_takes_nothing(arguments, tail, code, message):
     command = f"set -o pipefail; {sys.executable} -m bench.cli {arguments} {tail}"
     done = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (code, message)
+
+
+def test_a_run_that_nobody_reads_ends_and_says_so(tmp_path):
+    # `head` takes the plan and leaves; the second of three runs finds nobody.
+    command = (
+        f"set -o pipefail; {sys.executable} -m bench.cli run -i smoke -m single,greedy,annealing"
+        f" --time 1s --store {tmp_path} | head -1"
+    )
+    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
+    assert done.returncode == 141
+    assert "of at most 1 s" in done.stdout
+    assert done.stderr.splitlines()[-1].startswith("placebench: nobody reads the output any more; ")
+
+
+def test_a_pipe_in_place_of_a_record_is_not_waited_for(cli, tmp_path):
+    arguments = ("run", "-i", "smoke", "-m", "single", "--time", "1s")
+    assert cli(*arguments)[0] == 0
+    path = next((tmp_path / "results" / "runs").glob("records/*/*.json"))
+    path.unlink()
+    os.mkfifo(path)
+    assert "is not a regular file" in "".join(map(str, cli("leaderboard", "--quiet")))
+    assert cli(*arguments)[0] == 0
+    assert path.is_file()
 
 
 def test_a_folder_in_place_of_a_record_costs_one_row(cli, tmp_path):

@@ -49,6 +49,20 @@ def test_the_same_content_has_the_same_bytes(file, tmp_path):
     assert again.read_bytes() == path.read_bytes()
 
 
+def test_weights_that_are_no_numbers_are_neither_read_nor_written(file, monkeypatch):
+    path, policy, optimizer, _ = file
+    with torch.no_grad():
+        policy.head.moves.fill_(float("nan"))
+    with pytest.raises(CheckpointError, match=r"not written, as .*head\.moves has values"):
+        checkpoint.write(path, policy, {}, optimizer)
+    assert checkpoint.read(path).notes == {"steps": 7}  # the last good one stays
+    monkeypatch.setattr(checkpoint, "_not_finite", lambda tensors: "")
+    checkpoint.write(path, policy, {}, optimizer)
+    monkeypatch.undo()
+    with pytest.raises(CheckpointError, match=r"head\.moves has values that are no numbers"):
+        checkpoint.read(path)
+
+
 def test_changed_weights_are_refused(file):
     path = file[0]
     data = bytearray(path.read_bytes())
