@@ -82,6 +82,8 @@ def load_file(path: Path) -> tuple[dict[str, Method], str]:
 def _by_signal(error: KeyboardInterrupt) -> bool:
     """Whether an interrupt may be the user's: a handler of ours is where those come from."""
     handler = signal.getsignal(signal.SIGINT)
+    if handler is signal.SIG_IGN:
+        return False
     if handler is signal.default_int_handler or not callable(handler):
         return True  # it is raised by whatever runs
     code = getattr(handler, "__code__", None)
