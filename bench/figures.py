@@ -12,7 +12,7 @@ COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#7
 _STYLE = {
     "svg.hashsalt": "placebench", "font.size": 9, "axes.spines.top": False,
     "axes.spines.right": False, "axes.grid": True, "grid.color": "#e6e6e6",
-    "legend.frameon": False,
+    "axes.axisbelow": True, "legend.frameon": False,
 }  # fmt: skip
 
 
