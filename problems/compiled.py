@@ -10,6 +10,7 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+import tempfile
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -38,22 +39,44 @@ def digest(root: Path = ROOT) -> str:
 def keep_apart(root: Path = ROOT) -> None:
     """Name the cache's folder for this process and its children, unless the user has named one.
 
-    Where the folder cannot be made (a read-only checkout) numba's own choice stands.
+    In a checkout that cannot be written to it is one of the user's own among temporary files: numba
+    refuses to load compiled functions where it finds no place for them.
     """
     if os.environ.get(VARIABLE):
         return
-    folder = root / ".compiled" / digest(root)[:16]
+    name = digest(root)[:16]
+    temporary = Path(tempfile.gettempdir()) / f"placebench-{os.getuid()}"
+    folder = _made(root / ".compiled" / name) or _made(temporary / name, private=True)
+    if folder is None:
+        return
+    os.environ[VARIABLE] = str(folder)
+    if "numba" in sys.modules:  # it has read its settings already
+        sys.modules["numba"].config.CACHE_DIR = str(folder)
+
+
+def _made(folder: Path, private: bool = False) -> Path | None:
+    """Make a folder for code, and leave only the newest beside it; None where that cannot be.
+
+    Parameters
+    ----------
+    private : bool
+        Nobody else may have been able to put code there.
+    """
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        folder.parent.mkdir(mode=0o700 if private else 0o777, exist_ok=True)
+        folder.mkdir(exist_ok=True)
+        above = folder.parent.lstat()
+        if private and (above.st_uid != os.getuid() or above.st_mode & 0o077):
+            return None
+        if not os.access(folder, os.W_OK | os.X_OK):
+            return None
         others = sorted(folder.parent.iterdir(), key=lambda each: each.stat().st_mtime)
         for old in others[:-KEPT]:
             if old != folder:
                 shutil.rmtree(old, ignore_errors=True)
     except OSError:
-        return
-    os.environ[VARIABLE] = str(folder)
-    if "numba" in sys.modules:  # it has read its settings already
-        sys.modules["numba"].config.CACHE_DIR = str(folder)
+        return None
+    return folder
 
 
 def save_alone() -> None:

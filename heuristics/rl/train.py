@@ -112,10 +112,14 @@ def _named(text: str) -> str:
     return text
 
 
+def _folder(text: str) -> Path:
+    return Path(_named(text))
+
+
 def parser() -> argparse.ArgumentParser:
     """The arguments."""
     result = argparse.ArgumentParser(prog="python -m heuristics.rl.train", description=__doc__)
-    result.add_argument("out", type=Path, metavar="OUT", help="folder of the checkpoints")
+    result.add_argument("out", type=_folder, metavar="OUT", help="folder of the checkpoints")
     result.add_argument("--graphs", type=int, default=64, help="cases of the training set")
     result.add_argument("--steps", type=int, default=1000, help="episodes, from the beginning")
     result.add_argument("--seed", type=int, default=0)

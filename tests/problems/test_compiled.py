@@ -38,6 +38,21 @@ def test_a_few_folders_stay(root):
     assert folder.is_dir()
 
 
+def test_where_the_checkout_takes_nothing_it_is_a_folder_of_the_users_own(
+    root, tmp_path, monkeypatch
+):
+    (root / ".compiled").write_text("no folder")  # root can write to what is read-only
+    monkeypatch.setattr(compiled.tempfile, "gettempdir", lambda: str(tmp_path / "own"))
+    (tmp_path / "own").mkdir()
+    compiled.keep_apart(root)
+    folder = tmp_path / "own" / f"placebench-{os.getuid()}" / compiled.digest(root)[:16]
+    assert os.environ.pop(compiled.VARIABLE) == str(folder)
+    assert folder.parent.stat().st_mode & 0o777 == 0o700
+    folder.parent.chmod(0o777)  # others could have put code there
+    compiled.keep_apart(root)
+    assert compiled.VARIABLE not in os.environ
+
+
 def test_what_the_user_names_stands(root, monkeypatch):
     monkeypatch.setenv(compiled.VARIABLE, "/somewhere")
     compiled.keep_apart(root)
