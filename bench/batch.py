@@ -13,7 +13,7 @@ from threading import Event as Flag
 from msgspec import structs
 
 from bench import environment
-from bench.cells import NO_ROOM, Claim, check_room
+from bench.cells import IN_PLACE, NO_ROOM, Claim, check_room
 from bench.events import Finished, Notice, Reporter, Reused, Run, Started
 from bench.job import Job, StoppedError, run_one
 from bench.leftovers import remove_stale
@@ -22,6 +22,7 @@ from bench.plain import headline
 from bench.records import Record, Store
 from bench.verify import fault
 from problems.answer import AnswerFile
+from problems.files import FileError
 
 _HELD_S = 0.05
 
@@ -88,6 +89,8 @@ class Batch:
             self._stored.add(record, answer)
         except OSError as failure:  # something lies in its place, or the disk is full
             error = f"the record could not be stored: {headline(failure)}"
+            if failure.errno in IN_PLACE:
+                error += "; remove what lies there, and the same command goes on"
             record = structs.replace(record, termination="error", error=error)
             if failure.errno in NO_ROOM:
                 self._broken = failure
@@ -109,11 +112,15 @@ class Batch:
 
 
 def reusable(store: Store, job: Job) -> Record | None:
-    """The good record of a job that is in the store, if it holds."""
+    """The good record of a job that is in the store, if it holds and its machine is told."""
     known = store.get(job.key)
-    if known is not None and known.good and fault(known, store, job.instance) is None:
-        return known
-    return None
+    if known is None or not known.good or fault(known, store, job.instance) is not None:
+        return None
+    try:
+        store.get_environment(known.environment)
+    except FileError:
+        return None
+    return known
 
 
 def run_here(batch: Batch, jobs: int) -> None:

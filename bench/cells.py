@@ -14,6 +14,8 @@ ROOM_BYTES = 16 << 20
 """Free space below which no run is started: records and answers of those under way need some."""
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EROFS, errno.EACCES, errno.EPERM)
 """What no other run in this store would fare better with."""
+IN_PLACE = (errno.EISDIR, errno.ENOTDIR, errno.EEXIST, errno.ENOTEMPTY)
+"""What is wrong with one place only: something else lies there."""
 _PARTS = ("records", "answers", "environments", "locks")
 _PROBE = bytes(64 << 10)
 

@@ -236,6 +236,8 @@ def draw(found: pd.DataFrame, path: Path, limit: float) -> None:
         for each in (each for each in names if each in whole and whole[each].notna().any()):
             right.plot(whole["samples"], whole[each].astype(float), color=colours[each], marker="o")
         right.set_xscale("log")
+        right.set_xticks(SAMPLES, [f"{each:,}" for each in SAMPLES])
+        right.minorticks_off()
         right.set_xlabel("samples")
         figure.legend(loc="outside upper center", ncols=7)
 

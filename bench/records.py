@@ -12,7 +12,15 @@ from typing import Annotated, Any, Literal
 import msgspec
 
 from problems import answer as answers
-from problems.files import FileError, contents, decode, encode, read, unpacked, write_atomically
+from problems.files import (
+    FileError,
+    contents,
+    encode,
+    plainly,
+    read,
+    unpacked,
+    write_atomically,
+)
 from solvers.method import Claim
 
 Termination = Literal["completed", "time-limit", "memory-limit", "crash", "error", "no-answer"]
@@ -239,21 +247,35 @@ class Store:
         try:
             return unpacked(contents(path))
         except (OSError, EOFError, zlib.error) as error:
-            raise FileError(f"{path}: cannot be read: {error}") from None
+            raise FileError(f"{path}: cannot be read: {plainly(error)}") from None
 
     def put_environment(self, environment: dict[str, Any]) -> str:
         """Store the description of an environment; returns its digest."""
         data = encode(environment)
         name = sha256(data).hexdigest()
-        path = self.root / "environments" / f"{name}.json"
-        if not path.exists():
-            write_atomically(path, data + b"\n")
+        try:
+            self.get_environment(name)
+        except FileError:  # not there, or damaged
+            write_atomically(self.root / "environments" / f"{name}.json", data + b"\n")
         return name
 
     def get_environment(self, name: str) -> dict[str, Any]:
-        """Read the description of an environment."""
-        path = self.root / "environments" / f"{name}.json"
-        return decode(path.read_bytes(), dict[str, Any], str(path))
+        """Read the description of an environment and verify its digest.
+
+        Raises
+        ------
+        FileError
+            If it is missing, unreadable or not what its name says.
+        """
+        return self.environment_at(self.root / "environments" / f"{name}.json")
+
+    @staticmethod
+    def environment_at(path: Path) -> dict[str, Any]:
+        """The description in a file; errors as those of :meth:`get_environment`."""
+        found = read(path, dict[str, Any])
+        if sha256(encode(found)).hexdigest() != path.stem:
+            raise FileError(f"{path}: the content does not have the digest in its name")
+        return found
 
     def environment_paths(self) -> list[Path]:
         """Where descriptions of environments are, by digest."""

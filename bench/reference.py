@@ -25,7 +25,7 @@ from bench import entries, study
 from bench.warm import tiny_like
 from problems import checker
 from problems.answer import Answer
-from problems.files import FileError, write_atomically
+from problems.files import FileError, plainly, write_atomically
 from problems.formats import msr
 from problems.instance import Instance
 from problems.resolve import from_bundle
@@ -87,7 +87,7 @@ def rows(folder: Path) -> list[Row]:
         with (folder / "reference.csv").open() as file:
             found = [row for row in csv.DictReader(file) if row["method"] in KINDS]
     except OSError as error:
-        raise FileError(f"{folder}: no reference values: {error}") from None
+        raise FileError(f"{folder}: no reference values: {plainly(error)}") from None
     return [Row(row["file"], row["method"], float(row["objective_ms"]) / 1e3) for row in found]
 
 

@@ -13,6 +13,7 @@ import pandas as pd
 from bench import api
 from bench.cli import units
 from bench.cli.progress import Plain
+from bench.cluster_slots import ClusterError
 from bench.metrics import shifted_geometric_mean
 from bench.records import Record
 from bench.runs import Runs
@@ -190,10 +191,13 @@ def report(
 def guarded(main: Callable[[], int]) -> int:
     """Run a study; a wrong request is one line and exit code 2, an interruption 130.
 
-    What cannot be written or read is one line and exit code 1.
+    What cannot be written or read, or a cluster that does not answer, is one line and code 1.
     """
     try:
         return main()
+    except ClusterError as error:  # as `placebench run` has it: it may answer the next time
+        print(f"placebench: {error}", file=sys.stderr)
+        return 1
     except ValueError as error:
         print(f"placebench: {error}", file=sys.stderr)
         return 2

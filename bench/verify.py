@@ -92,10 +92,10 @@ def _impossible(record: Record) -> str | None:
     for name in _TIMES:
         if not getattr(record, name) >= 0:
             return f"its {name} is {getattr(record, name)}, which no run has"
-    since = 0.0
+    since, until = 0.0, min(limit, record.wall_s)
     for t, _ in record.trace:
-        if not since <= t <= limit:
-            return f"its trace has {t} s after {since} s: not in order, or beyond the limit"
+        if not since <= t <= until:
+            return f"its trace has {t} s after {since} s: not in order, or beyond its end"
         since = t
     values = [value for _, value in record.trace]
     if any(not (math.isfinite(value) and value >= 0) for value in values):

@@ -44,6 +44,8 @@ def policy(
     # An optional package, and slow to load.
     from heuristics.rl import run
 
+    # Before there is any answer: a checkpoint that cannot be used is no run of this entry.
+    trained = run.trained(variant, Path(checkpoint) if checkpoint else None)
     best = Best(instance, context)
     if instance.problem == "chips":
         from heuristics.chips import entries as chips_  # slow to load: for those who need it
@@ -55,5 +57,5 @@ def policy(
             construct(instance, space, best)
     if samples == 0 and context.deadline == math.inf:
         samples = SAMPLES
-    run.improve(best, variant, Path(checkpoint) if checkpoint else None, samples)
+    run.improve(best, trained, samples, learn=variant != "zero-shot")
     return best.answer

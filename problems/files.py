@@ -52,8 +52,13 @@ def read(path: str | Path, kind: type[T]) -> T:
         if path.name.endswith(".gz"):
             data = unpacked(data)
     except (OSError, EOFError, zlib.error) as error:
-        raise FileError(f"{path}: cannot be read: {error}") from None
+        raise FileError(f"{path}: cannot be read: {plainly(error)}") from None
     return decode(data, kind, str(path))
+
+
+def plainly(error: BaseException) -> str:
+    """What went wrong, without the number and the path that an OSError's text has around it."""
+    return (isinstance(error, OSError) and error.strerror) or str(error)
 
 
 def contents(path: Path) -> bytes:
@@ -89,10 +94,10 @@ def require_file(path: Path, kind: str) -> None:
     if path.is_dir():
         raise FileError(f"{str(path)!r} is a folder, not {kind}")
     if not path.is_file():
-        there = os.path.lexists(path)
-        raise FileError(
-            f"{str(path)!r} is not a regular file" if there else f"no file {str(path)!r}"
-        )
+        if path.exists():
+            raise FileError(f"{str(path)!r} is not a regular file")
+        lost = path.is_symlink()
+        raise FileError(f"{str(path)!r} is a link to nothing" if lost else f"no file {str(path)!r}")
 
 
 def unpacked(data: bytes) -> bytes:

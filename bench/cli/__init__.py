@@ -17,6 +17,10 @@ class Unread(Exception):  # noqa: N818 - an end, not an error
     """The reader of the output has left before a command was through; it has been told."""
 
 
+class Interrupted(Exception):  # noqa: N818 - as Unread
+    """A command was interrupted, and has told what it kept."""
+
+
 class UsageError(ValueError):
     """A request that cannot be understood; the message says what would be."""
 
@@ -61,8 +65,12 @@ def _main(arguments: Sequence[str] | None) -> int:
             standalone_mode=False,
         )
         sys.stdout.flush()  # here, where a full disk can still be reported
+        if code == INTERRUPTED:  # what typer makes of an interrupt
+            raise KeyboardInterrupt
     except KeyboardInterrupt:
         print("placebench: interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except Interrupted:
         return INTERRUPTED
     except BrokenPipeError:  # `placebench list | head`
         _drop_output()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from bench import bounds
-from bench.cli import DONE, INTERRUPTED, output
+from bench.cli import DONE, Interrupted, output
 from bench.leaderboard.words import seconds as in_words
 from bench.selection import load, select
 from problems.bounds.registry import REGISTRY, Bounder
@@ -49,7 +49,6 @@ def run(text: str, options: Options, json: bool) -> int:
     output.faults(bounds.load().faults)
     told: list[dict[str, Any]] = []
     progress = _Progress(len(selected), options.search)
-    code = DONE
     try:
         for each in selected:
             instance = load(each, library)
@@ -57,14 +56,19 @@ def run(text: str, options: Options, json: bool) -> int:
     except KeyboardInterrupt:
         kept = f"kept in {bounds.path()}" if options.save else "shown"
         progress.clear()
+        _show(told, json)
         output.warn(f"placebench: interrupted; the bounds that were finished are {kept}")
-        code = INTERRUPTED
+        raise Interrupted from None
     progress.clear()
+    _show(told, json)
+    return DONE
+
+
+def _show(told: list[dict[str, Any]], json: bool) -> None:
     if json:
         output.as_json(told)
     elif told:
         _table(told)
-    return code
 
 
 def _table(told: list[dict[str, Any]]) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bench import bks, machine, presets, results
-from bench.cli import DONE, FAILED, INTERRUPTED, Unread, UsageError, output, skipped, units
+from bench.cli import DONE, FAILED, Interrupted, Unread, UsageError, output, skipped, units
 from bench.cli.progress import Lively, Plain, Progress, plan_text
 from bench.cli.ranking import standings
 from bench.cluster_slots import ClusterError
@@ -95,16 +95,10 @@ def run(
         output.warn(f"placebench: {error}")
         return FAILED
     except KeyboardInterrupt:
-        output.warn(
-            f"placebench: interrupted; {len(progress.finished)} finished runs are kept in {store};"
-            " the same command goes on from there"
-        )
-        return INTERRUPTED
+        output.warn(f"placebench: interrupted; {_kept(progress, store)}")
+        raise Interrupted from None
     except BrokenPipeError:  # `placebench run | head`: to go on unseen is not what that asks for
-        output.warn(
-            f"placebench: nobody reads the output any more; {len(progress.finished)} finished runs"
-            f" are kept in {store}; the same command goes on from there"
-        )
+        output.warn(f"placebench: nobody reads the output any more; {_kept(progress, store)}")
         raise Unread from None
     failures = [record for record in records if results.failed(record)]
     # What was reused was checked again by the suite, and made again where it did not hold.
@@ -141,6 +135,12 @@ def run(
     where = "" if store == DEFAULT_STORE else f" --store {shlex.quote(str(store))}"
     print(f"records: {store}   next: placebench leaderboard{where}")
     return code
+
+
+def _kept(progress: Progress, store: Path) -> str:
+    count = len(progress.finished)
+    said = f"{count} finished run{' is' if count == 1 else 's are'} kept in {store}"
+    return f"{said}; the same command goes on from there"
 
 
 def _unanswered(records: Sequence[Record], entries: Sequence[Entry]) -> None:

@@ -112,17 +112,21 @@ def _read(
     from solvers.method import Unsupported
 
     require_file(file, "a solution file")
+    # Before the model is built, which takes seconds: an empty or cut file is the usual fault.
+    if file.suffix in PROTO:
+        values, objective, optimal = read_back.proto_values(file)
+    else:
+        found = solution_file.read(file.read_text(errors="replace"), str(file))
     try:
         if file.suffix in PROTO:
             native, told = build.native(instance, formulation, symmetry=symmetry)
-            values, objective, optimal = read_back.proto_values(file, native.width)
+            read_back.require_width(values, native.width, str(file))
             return native.read(values), objective * (stamp or told).unit_s, optimal
         model, told = build.neutral(instance, formulation, symmetry=symmetry)
     except KeyError as error:
         raise UsageError(error.args[0]) from None
     except Unsupported as error:
         raise UsageError(str(error)) from None
-    found = solution_file.read(file.read_text(errors="replace"), str(file))
     names = found.model or ""
     if names.startswith("placebench_") and not names.startswith(told.name):
         raise UsageError(

@@ -14,7 +14,7 @@ from bench import bks, bounds, verify
 from bench.leaderboard.board import Board, build
 from bench.records import Record, Store
 from problems.catalogue import CatalogueEntry
-from problems.files import FileError, contents, decode, encode, read, write_atomically
+from problems.files import FileError, contents, decode, encode, write_atomically
 from problems.instance import Instance
 
 NOISY = 0.1  # calibrations further apart than this are flagged
@@ -228,10 +228,14 @@ def _environments_on_file(store: Store) -> tuple[dict[str, dict[str, Any]], list
     found, faults = {}, []
     for path in store.environment_paths():
         try:
-            read(path, _Told)
-            found[path.stem] = read(path, dict[str, Any])
+            told = Store.environment_at(path)
+            msgspec.convert(told, _Told)
         except FileError as error:
-            faults.append(str(error))
+            faults.append(f"{error}: remove it, and `placebench run` makes its runs again")
+        except msgspec.ValidationError as error:
+            faults.append(f"{path}: {error}")
+        else:
+            found[path.stem] = told
     return found, faults
 
 

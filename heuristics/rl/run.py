@@ -17,24 +17,41 @@ from heuristics.rl.tasks import task_of
 from heuristics.shared.best import Best
 
 
-def improve(best: Best, variant: str, file: Path | None, samples: int) -> None:
-    """Improve the answer in `best`; nothing where there is none, or nothing to gain.
+def trained(variant: str, file: Path | None) -> Policy | None:
+    """The policy that a variant begins with; None for `scratch`, which begins with a fresh one.
 
     Parameters
     ----------
     variant : {'zero-shot', 'fine-tuned', 'scratch'}
     file : Path or None
         Checkpoint; the suite's own by default. None is read from `scratch`.
-    samples : int
-        Proposals at most; 0: until the context's time is up.
 
     Raises
     ------
     CheckpointError
         If the checkpoint cannot be used.
     """
+    if variant == "scratch":
+        return None
+    path = checkpoint_.PRETRAINED if file is None else file
+    return checkpoint_.policy_of(checkpoint_.read(path), path, device_of())
+
+
+def improve(best: Best, begin: Policy | None, samples: int, *, learn: bool) -> None:
+    """Improve the answer in `best`; nothing where there is none, or nothing to gain.
+
+    Parameters
+    ----------
+    begin : Policy or None
+        Of :func:`trained`.
+    samples : int
+        Proposals at most; 0: until the context's time is up.
+    learn : bool
+        Go on with PPO on the instance.
+    """
     context, device = best.context, device_of()
-    policy = _policy(variant, file, int(context.rng.integers(2**31)), device)
+    seed = int(context.rng.integers(2**31))
+    policy = fresh(Config(), seed, device) if begin is None else begin
     if best.answer is None or best.value <= 0 or best.done():
         return
     task = task_of(best.instance, int(context.rng.integers(2**31)))
@@ -46,7 +63,7 @@ def improve(best: Best, variant: str, file: Path | None, samples: int) -> None:
         _everywhere(task, best, place)
         return
     with _threads(context.threads):
-        count = search(task, policy, best, place, samples, learn=variant != "zero-shot")
+        count = search(task, policy, best, place, samples, learn=learn)
     context.claim("feasible", best.value, f"{count} proposals, network on {device.type}")
 
 
@@ -57,13 +74,6 @@ def _everywhere(task: Task, best: Best, place: np.ndarray) -> None:
         found = task.repair(np.array([c]), np.array([0]))
         if found is not None:
             best.offer_device(found[task.unit])
-
-
-def _policy(variant: str, file: Path | None, seed: int, device: torch.device) -> Policy:
-    if variant == "scratch":
-        return fresh(Config(), seed, device)
-    path = checkpoint_.PRETRAINED if file is None else file
-    return checkpoint_.policy_of(checkpoint_.read(path), path, device)
 
 
 @contextmanager

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -46,7 +46,7 @@ def _none(names: Iterable[str], where: str, what: str) -> None:
         raise FileError(f"{where}: {found[0]} {what} of the model{more}; {HINT}")
 
 
-def proto_values(path: Path, width: int) -> tuple[list[int], float, bool]:
+def proto_values(path: Path) -> tuple[list[int], float, bool]:
     """Values, claimed objective and whether it is claimed to be optimal, in a CpSolverResponse.
 
     The file is binary or text.
@@ -54,7 +54,7 @@ def proto_values(path: Path, width: int) -> tuple[list[int], float, bool]:
     Raises
     ------
     FileError
-        If it is none, holds no solution, or one of another size than `width`.
+        If it is none, or holds no solution.
     """
     from google.protobuf import text_format  # comes with ortools, heavy
     from google.protobuf.message import DecodeError
@@ -71,12 +71,22 @@ def proto_values(path: Path, width: int) -> tuple[list[int], float, bool]:
     if not response.solution:
         status = cp_model_pb2.CpSolverStatus.Name(response.status)
         raise FileError(f"{path}: holds no solution: {status}")
-    if len(response.solution) != width:
-        raise FileError(
-            f"{path}: {len(response.solution)} values, but the model has {width} variables; {HINT}"
-        )
     optimal = response.status == cp_model_pb2.OPTIMAL
     return list(response.solution), float(response.objective_value), optimal
+
+
+def require_width(values: Sequence[int], width: int, where: str) -> None:
+    """See that a solution is of a model's size.
+
+    Raises
+    ------
+    FileError
+        If it has not `width` values.
+    """
+    if len(values) != width:
+        raise FileError(
+            f"{where}: {len(values)} values, but the model has {width} variables; {HINT}"
+        )
 
 
 def stamp_of(path: Path) -> Stamp:

@@ -88,6 +88,7 @@ def rekeyed(record, **changes):
         ({"trace": [(-0.1, 1.0)]}, "trace"),
         ({"trace": [(0.2, 2.0), (0.1, 1.0)]}, "trace"),
         ({"trace": [(0.6, 1.0)]}, "trace"),
+        ({"trace": [(0.2, 1.0)], "wall_s": 0.1}, "beyond its end"),
         ({"trace": [(0.1, 1.0), (0.2, 1.5)]}, "does not improve"),
         ({"trace": [(0.1, float("nan"))]}, "no answer has"),
         ({"trace": [(0.1, 1e9)]}, "above its objective"),
@@ -95,8 +96,8 @@ def rekeyed(record, **changes):
 )
 def test_a_record_with_what_no_run_has_is_not_believed(made, changes, says):
     store, instance, record = made
-    assert says in str(fault(rekeyed(record, **changes), store, instance))
-    possible = rekeyed(record, trace=[(0.0, 2.0), (0.2, 1.5), (0.2, 1.2), (0.5, 1.0)])
+    assert says in str(fault(rekeyed(record, **{"wall_s": 0.5, **changes}), store, instance))
+    possible = rekeyed(record, trace=[(0.0, 2.0), (0.2, 1.5), (0.2, 1.2), (0.5, 1.0)], wall_s=0.5)
     assert fault(possible, store, instance) is None
 
 
@@ -156,6 +157,24 @@ def test_a_forged_record_is_run_again(tmp_path):
     (tmp_path / "answers" / first.answer[:2] / f"{first.answer}.json.gz").unlink()
     harness.run(tmp_path, "good")
     assert store.get_answer(first.answer).instance == first.digest
+
+
+def test_a_run_whose_machine_is_not_told_any_more_is_made_again(tmp_path):
+    store = Store(tmp_path)
+    first = harness.run(tmp_path, "good")["good"]
+    assert harness.run(tmp_path, "good")["good"].date == first.date
+    path = tmp_path / "environments" / f"{first.environment}.json"
+    told = path.read_bytes()
+    path.write_bytes(told.replace(b'"cores"', b'"cares"'))
+    with pytest.raises(FileError, match="not have the digest in its name"):
+        store.get_environment(first.environment)
+    assert len(gather.from_store(tmp_path).faults) == 1
+    second = harness.run(tmp_path, "good")["good"]
+    assert second.date != first.date
+    assert store.get_environment(second.environment)["cores"]
+    assert store.put_environment(msgspec.json.decode(told)) == first.environment
+    assert path.read_bytes() == told
+    assert gather.from_store(tmp_path).faults == []
 
 
 def test_a_record_under_another_name_is_refused(tmp_path):

@@ -105,8 +105,10 @@ def test_threads_of_torch_are_as_before():
 @needs
 def test_a_checkpoint_that_cannot_be_used_is_refused(tmp_path):
     missing = tmp_path / "missing.safetensors"
+    reported = []
     with pytest.raises(ValueError, match="there is no such file"):
-        run(INSTANCES[0], checkpoint=str(missing))
+        ENTRY.run(INSTANCES[0], Context(on_answer=reported.append), checkpoint=str(missing))
+    assert reported == []
     run(INSTANCES[0], checkpoint=str(missing), variant="scratch", samples=1)  # reads none
 
 

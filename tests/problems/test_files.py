@@ -39,7 +39,7 @@ def test_errors_name_the_file_and_the_place(text, place):
 
 
 def test_missing_and_broken_files(tmp_path):
-    with pytest.raises(FileError, match=r"absent\.json: cannot be read"):
+    with pytest.raises(FileError, match=r"absent\.json: cannot be read: No such file[^\[\]']*$"):
         read(tmp_path / "absent.json", Outer)
     broken = tmp_path / "broken.json.gz"
     broken.write_bytes(gzip.compress(b'{"parts": {}}' * 100)[:-12])
@@ -50,6 +50,18 @@ def test_missing_and_broken_files(tmp_path):
         read(broken, Outer)
     with pytest.raises(FileError, match="cannot be read"):
         read(tmp_path, Outer)
+
+
+def test_what_is_no_file_is_told_by_kind(tmp_path):
+    lost = tmp_path / "lost.json"
+    lost.symlink_to(tmp_path / "nowhere")
+    os.mkfifo(tmp_path / "pipe")
+    for name, said in (
+        ("lost.json", "is a link to nothing"), ("pipe", "is not a regular file"),
+        (".", "is a folder, not a thing"), ("absent", "no file"),
+    ):  # fmt: skip
+        with pytest.raises(FileError, match=said):
+            files.require_file(tmp_path / name, "a thing")
 
 
 def test_a_file_that_unpacks_to_more_than_memory_holds_is_refused(tmp_path, monkeypatch):

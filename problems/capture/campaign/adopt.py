@@ -23,7 +23,7 @@ from problems.capture.campaign.platforms import compose
 from problems.capture.cuda import parse
 from problems.capture.device import METHOD
 from problems.capture.links import summary
-from problems.files import FileError
+from problems.files import FileError, plainly
 from problems.platform import DeviceFile, LinkFile, LinkPoint, Platform, Timing, validate
 
 MAKERS = re.compile(r"^((nvidia|tesla|geforce|quadro)[- ]+)+", re.I)
@@ -274,7 +274,7 @@ def _read(path: Path, keys: Sequence[str]) -> dict[str, Any]:
         data = path.read_bytes()
         found = json.loads(gzip.decompress(data) if path.name.endswith(".gz") else data)
     except (OSError, EOFError, zlib.error, ValueError) as error:
-        raise FileError(f"{path}: cannot be read: {error}") from None
+        raise FileError(f"{path}: cannot be read: {plainly(error)}") from None
     if not isinstance(found, dict) or found.get("format") != FORMAT:
         raise FileError(f"{path}: is no file of a campaign ({FORMAT})")
     missing = [key for key in keys if key not in found]

@@ -56,7 +56,8 @@ def read(paths: Iterable[str | Path]) -> dict[str, Work]:
             whole = json.loads(gzip.decompress(data) if path.name.endswith(".gz") else data)
             tables.append({key: work(each) for key, each in whole["signatures"].items()})
         except (OSError, EOFError, zlib.error, ValueError) as error:
-            raise ValueError(f"{path}: cannot be read: {error}") from None
+            why = getattr(error, "strerror", None) or error
+            raise ValueError(f"{path}: cannot be read: {why}") from None
         except (KeyError, TypeError, AttributeError) as error:
             raise ValueError(f"{path}: no signatures to measure: {error!r}") from None
     if not any(tables):

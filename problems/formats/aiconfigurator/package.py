@@ -13,7 +13,7 @@ from typing import Any
 import pandas as pd
 import pyarrow.parquet as parquet
 
-from problems.files import FileError
+from problems.files import FileError, plainly
 
 PACKAGE = "aiconfigurator_core"
 LICENCE = "Apache-2.0"
@@ -136,7 +136,7 @@ class Package:
             data = paths[-1].read_bytes()
             rows = parquet.read_table(paths[-1]).to_pandas()
         except (OSError, ValueError) as error:  # pyarrow's own errors are of these kinds
-            raise FileError(f"{paths[-1]}: cannot be read: {error}") from None
+            raise FileError(f"{paths[-1]}: cannot be read: {plainly(error)}") from None
         return Table(
             rows, str(paths[-1].relative_to(self.systems)), hashlib.sha256(data).hexdigest()
         )

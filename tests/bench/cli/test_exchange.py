@@ -198,6 +198,18 @@ def test_what_cannot_be_read_is_refused(cli, change, says):
     assert says in err
 
 
+def test_an_empty_file_is_refused_before_a_model_is_built(cli, monkeypatch):
+    def built(*_, **__):
+        raise AssertionError("for nothing")
+
+    for each in ("neutral", "native"):
+        monkeypatch.setattr(f"solvers.exchange.build.{each}", built)
+    for name, says in [("out.sol", "not a solution file of"), ("out.pb", "holds no solution")]:
+        open(name, "w").close()
+        code, _, err = cli("import", "solution", name, "--instance", CHAIN, "-o", "a.json")
+        assert (code, says in err) == (2, True), err
+
+
 def test_what_does_not_belong_together_is_refused(cli):
     cli("export", "mps", CHAIN, "-o", "model.mps")
     highs("model.mps", 0)
