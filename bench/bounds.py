@@ -123,7 +123,8 @@ class Store:
             if entry.digest not in self.lines:
                 continue
             names = {n for n, b in REGISTRY.items() if b.covers(entry.problem, entry.rules)}
-            claim = self._largest(entry.digest, entry.best_single_s or math.inf, names)
+            most = math.inf if entry.best_single_s is None else entry.best_single_s
+            claim = self._largest(entry.digest, most, names)
             if claim is not None:
                 found[entry.digest] = claim
         return found

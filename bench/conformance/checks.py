@@ -99,11 +99,12 @@ def bounds_and_claims_hold(trials: Sequence[Trial]) -> Iterator[Finding]:
         if record.claimed_bound is None and record.claim not in ("optimal", "infeasible"):
             continue
         bound = -math.inf if record.claimed_bound is None else record.claimed_bound
+        mine = math.inf if record.objective is None else record.objective
         if bound > best * (1 + TOLERANCE):
             yield trial, f"reports a bound of {bound:g} s; an answer has {best:g} s"
         elif record.claim == "infeasible" and known:
             yield trial, f"claims that there is no answer; one has {best:g} s"
-        elif record.claim == "optimal" and best < (record.objective or math.inf) * (1 - TOLERANCE):
+        elif record.claim == "optimal" and best < mine * (1 - TOLERANCE):
             yield trial, f"claims to be optimal; another answer has {best:g} s"
         else:
             yield trial, None

@@ -94,7 +94,8 @@ def seconds(instance: Instance, space: Space, network: Network, devices: np.ndar
     share /= max(1, len(apart))
     payload = share @ instance.link_time
     each = np.bincount(network.carries, payload[network.producer], len(network.edge) // 2)
-    result: np.ndarray = each[network.edge]
+    # Of nothing, numpy's sums are whole numbers: compiled code would be compiled once more.
+    result: np.ndarray = each[network.edge].astype(float)
     return result
 
 

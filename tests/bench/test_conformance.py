@@ -195,6 +195,18 @@ def test_what_the_clock_cut_is_compared_as_far_as_both_got():
     assert repeated(run("a", 1.0, 3.0), run("b", 1.0, 3.0), short, short) == [True]
 
 
+@pytest.mark.parametrize(
+    ("objective", "single", "holds"),
+    [(0.0, 0.0, True), (0.5, 0.5, True), (0.5, 0.0, False), (None, 0.5, False)],
+)
+def test_a_proof_is_held_against_what_is_known(objective, single, holds):
+    case = next(cases.edges(("throughput",)))
+    case.__dict__["single"] = single
+    claimed = Trial("edge", case, record=record(objective=objective, claim="optimal"))
+    findings = [what for _, what in checks.bounds_and_claims_hold([claimed])]
+    assert [what is None for what in findings] == [holds]
+
+
 def test_the_command_passes_a_good_one_and_fails_a_bad_one(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     # A few of all runs: what is checked is told, counted and made again.

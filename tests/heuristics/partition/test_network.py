@@ -28,6 +28,13 @@ def test_a_payload_counts_on_every_edge_that_carries_it():
     assert seconds.tolist() == [5.0] * 4
 
 
+def test_without_an_edge_nothing_is_of_another_type():
+    instance = tiny.instance([(1.0, 1.0)], [], payload=[0])
+    space, network = build(instance)
+    seconds = network_.seconds(instance, space, network, np.arange(2))
+    assert (seconds.shape, seconds.dtype) == ((0,), np.float64)
+
+
 def test_against_a_plain_count():
     for _, instance in samples(40, n=12, devices=4):
         space, network = build(instance)
