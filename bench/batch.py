@@ -88,9 +88,8 @@ class Batch:
             self.store.put(record)
             self._stored.add(record, answer)
         except OSError as failure:  # something lies in its place, or the disk is full
-            error = f"the record could not be stored: {headline(failure)}"
-            if failure.errno in IN_PLACE:
-                error += "; remove what lies there, and the same command goes on"
+            hint = "remove what lies in its place: " if failure.errno in IN_PLACE else ""
+            error = f"the record could not be stored: {hint}{headline(failure)}"
             record = structs.replace(record, termination="error", error=error)
             if failure.errno in NO_ROOM:
                 self._broken = failure

@@ -92,6 +92,10 @@ def _impossible(record: Record) -> str | None:
     for name in _TIMES:
         if not getattr(record, name) >= 0:
             return f"its {name} is {getattr(record, name)}, which no run has"
+    if record.peak_bytes < 0 or record.orphans < 0:
+        return f"it has {record.peak_bytes} bytes and {record.orphans} orphans, which no run has"
+    if record.wall_s > (limit + record.overrun_s) * (1 + OBJECTIVE_TOLERANCE):
+        return f"its wall_s is {record.wall_s} s, beyond its limit and overrun"
     since, until = 0.0, min(limit, record.wall_s)
     for t, _ in record.trace:
         if not since <= t <= until:

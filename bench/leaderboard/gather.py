@@ -143,7 +143,8 @@ def _source(store: Store, found: Sequence[Callable[[], Record]], place: Path) ->
     if not records:
         why = f"; {faults[0]}" if faults else "; `placebench run` makes some"
         raise FileError(f"{place}: no records there{why}")
-    return Source(store, records, str(place), [*faults, *_environments_on_file(store)[1]])
+    broken, remarks = _machines_lost(store, records)
+    return Source(store, records, str(place), [*faults, *broken], remarks)
 
 
 def rechecked(source: Source, load: Callable[[str], Instance | None]) -> Source:
@@ -231,12 +232,27 @@ def _environments_on_file(store: Store) -> tuple[dict[str, dict[str, Any]], list
             told = Store.environment_at(path)
             msgspec.convert(told, _Told)
         except FileError as error:
-            faults.append(f"{error}: remove it, and `placebench run` makes its runs again")
+            faults.append(str(error))
         except msgspec.ValidationError as error:
             faults.append(f"{path}: {error}")
         else:
             found[path.stem] = told
     return found, faults
+
+
+def _machines_lost(store: Store, records: Sequence[Record]) -> tuple[list[str], list[str]]:
+    """Descriptions of machines that are broken, with what can be done, and that are missing."""
+    found, faults = _environments_on_file(store)
+    named = {record.environment for record in records} - {""}
+    again = "the same `placebench run` makes its runs again"
+    broken = []
+    for fault in faults:
+        mine = any(name in fault for name in named)
+        broken.append(f"{fault}; " + (again if mine else "remove it: no run needs it"))
+    there = found.keys() | {path.stem for path in store.environment_paths()}
+    lost = sum(bool(r.environment) and r.environment not in there for r in records)
+    told = f"The machine of {lost} run{'s' if lost != 1 else ''} is not on file; {again}"
+    return broken, [told] if lost else []
 
 
 def _environment_files(source: Source) -> list[dict[str, Any]]:

@@ -98,7 +98,12 @@ def calibration(case: Case, found: Found) -> None:
     names = {record.environment for record in case.records}
     after: dict[str, list[float]] = {}
     for path in case.folder.environment_paths() if names else []:
-        said = _said(case, path.stem)
+        try:
+            said = case.folder.get_environment(path.stem)
+        except (FileError, OSError) as error:
+            if path.stem not in names:  # else :func:`environment` tells
+                found.error(f"environment {path.stem[:16]}: {error}")
+            continue
         median = _median(said)
         if median is not None and said.get("environment") in names:
             after.setdefault(str(said["environment"]), []).append(median)

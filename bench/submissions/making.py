@@ -232,7 +232,7 @@ def write_records(folder: Path, submission: Submission, runs: Sequence[Record], 
             mine.put_answer(at.get_answer(run.answer))
     names = {run.environment for run in runs}
     for path in at.environment_paths():
-        said = files.read(path, dict[str, Any])
+        said = at.environment_at(path)
         if path.stem in names or said.get("environment") in names:
             mine.put_environment(said)
     write_atomically(folder / RECORDS, b"".join(encode(run) + b"\n" for run in runs))

@@ -116,12 +116,14 @@ def read(path: Path) -> Checkpoint:
     CheckpointError
         If there is no such file, it is no checkpoint, or its content is not what its digest says.
     """
+    if not path.is_file():
+        hint = "" if path.is_absolute() else f" in {Path.cwd()}: better give an absolute path"
+        what = "is not a file" if path.exists() else f"there is no such file{hint}"
+        raise CheckpointError(f"checkpoint {path}: {what}")
     try:
         with safe_open(path, framework="pt") as file:
             header = json.loads((file.metadata() or {}).get(HEADER, "{}"))
             tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
-    except FileNotFoundError:
-        raise CheckpointError(f"checkpoint {path}: there is no such file") from None
     except (SafetensorError, OSError, json.JSONDecodeError) as error:
         raise CheckpointError(f"checkpoint {path}: not a safetensors file ({error})") from None
     said = header.get("format") if isinstance(header, dict) else None

@@ -85,6 +85,8 @@ def rekeyed(record, **changes):
         ({"memory_limit_bytes": -4}, "bytes"),
         ({"wall_s": -5.0}, "wall_s"),
         ({"overrun_s": float("nan")}, "overrun_s"),
+        ({"wall_s": 1e9}, "beyond its limit"),
+        ({"peak_bytes": -5}, "bytes"),
         ({"trace": [(-0.1, 1.0)]}, "trace"),
         ({"trace": [(0.2, 2.0), (0.1, 1.0)]}, "trace"),
         ({"trace": [(0.6, 1.0)]}, "trace"),
@@ -168,13 +170,22 @@ def test_a_run_whose_machine_is_not_told_any_more_is_made_again(tmp_path):
     path.write_bytes(told.replace(b'"cores"', b'"cares"'))
     with pytest.raises(FileError, match="not have the digest in its name"):
         store.get_environment(first.environment)
-    assert len(gather.from_store(tmp_path).faults) == 1
+    [said] = gather.from_store(tmp_path).faults
+    assert said.endswith("the same `placebench run` makes its runs again")
     second = harness.run(tmp_path, "good")["good"]
     assert second.date != first.date
     assert store.get_environment(second.environment)["cores"]
+    [said] = gather.from_store(tmp_path).faults
+    assert said.endswith("remove it: no run needs it")
     assert store.put_environment(msgspec.json.decode(told)) == first.environment
     assert path.read_bytes() == told
     assert gather.from_store(tmp_path).faults == []
+    (tmp_path / "environments" / f"{second.environment}.json").unlink()
+    source = gather.from_store(tmp_path)
+    assert source.faults == []
+    assert [each.partition(";")[0] for each in source.remarks] == [
+        "The machine of 1 run is not on file"
+    ]
 
 
 def test_a_record_under_another_name_is_refused(tmp_path):

@@ -401,8 +401,8 @@ def test_a_folder_in_place_of_a_record_costs_one_row(cli, tmp_path):
     code, out, _ = cli(*arguments)
     assert code == 1
     assert "failed: 1 run" in out
-    assert "the record could not be stored: IsADirectoryError" in out
-    assert "remove what lies there" in out
+    said = "the record could not be stored: remove what lies in its place: IsADirectoryError"
+    assert said in out
 
 
 def test_show_says_what_a_mixture_is_and_has_no_empty_head(cli, tmp_path):

@@ -1,6 +1,7 @@
 """Checkpoints come back as they were, and what is not one is refused."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -91,6 +92,10 @@ def test_other_columns_are_refused(tmp_path):
 def test_what_is_no_checkpoint_is_refused(file, tmp_path):
     with pytest.raises(CheckpointError, match="no such file"):
         checkpoint.read(tmp_path / "missing.safetensors")
+    with pytest.raises(CheckpointError, match=r"no such file in .*: better give an absolute path"):
+        checkpoint.read(Path("missing.safetensors"))
+    with pytest.raises(CheckpointError, match="is not a file"):
+        checkpoint.read(tmp_path)
     text = tmp_path / "text.safetensors"
     text.write_text("weights")
     with pytest.raises(CheckpointError, match="not a safetensors file"):
