@@ -18,8 +18,8 @@ from numba import njit
 
 from heuristics.shared.best import Best
 from problems.answer import Answer
-from problems.bounds.chain import Relaxed, relax
-from problems.bounds.chain_costs import Case, Chain, cases, chain_of
+from problems.bounds.chain import Relaxed, relax_in_time
+from problems.bounds.chain_costs import Case, Chain, cases, chain_in_time
 from problems.compiled import REHEARSAL
 from problems.instance import Instance
 
@@ -79,13 +79,15 @@ def cut(instance: Instance, order: np.ndarray, best: Best, beams: int = len(BEAM
 
     It ends after so many of :data:`BEAMS`, or when `best` is done.
     """
-    line = chain_of(instance, order)
+    line = chain_in_time(instance, order, best.done)
+    if line is None:
+        return False
     ways, apart = cases(line, above=True)
     found: list[tuple[Case, Relaxed]] = []
     for way in ways:
-        if best.done():
+        eased = relax_in_time(line, way, best.done)
+        if eased is None:
             return False
-        eased = relax(line, way)
         found.append((way, eased))
         _offer(instance, line, eased.cut, best)
     found.sort(key=lambda each: each[1].bound)

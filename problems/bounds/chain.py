@@ -20,13 +20,14 @@ chain and the calls left finds it, cutting planes the multipliers. Own derivatio
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
 from numba import njit
 from scipy.optimize import linprog
 
-from problems.bounds.chain_costs import Case, Chain, cases, chain_of
+from problems.bounds.chain_costs import PIECE, Case, Chain, cases, chain_of
 from problems.bounds.registry import bound, slack
 from problems.instance import Instance
 
@@ -85,7 +86,14 @@ def _bound(instance: Instance, path: np.ndarray) -> tuple[float, str]:
 
 
 def relax(line: Chain, case: Case) -> Relaxed:
-    """Find multipliers of memory by cutting planes, as far as :data:`WORK` allows.
+    """Find multipliers of memory by cutting planes, as far as :data:`WORK` allows."""
+    found = relax_in_time(line, case, lambda: False)
+    assert found is not None
+    return found
+
+
+def relax_in_time(line: Chain, case: Case, done: Callable[[], bool]) -> Relaxed | None:
+    """The same, or None where `done`, asked every some milliseconds, says so before the end.
 
     Each cut of the chain that the dynamic program finds gives a plane that no bound is above; the
     next multipliers are those at which the planes found so far allow most.
@@ -102,7 +110,8 @@ def relax(line: Chain, case: Case) -> Relaxed:
     cut: list[tuple[int, int, int]] = []
     planes: list[np.ndarray] = []
     for _ in range(steps):
-        table(line.cost, case.end, line.alone, case.total, multiplier, line.before, value, choice)
+        if not _fill(line, case, multiplier, value, choice, done):
+            return None
         found = float(value[0, -1] - multiplier @ limit)
         if found == math.inf:
             return Relaxed(math.inf, multiplier, value, math.inf, [])
@@ -125,8 +134,30 @@ def relax(line: Chain, case: Case) -> Relaxed:
         if most <= bound * (1 + ENOUGH):
             break
         multiplier = point / scale
-    table(line.cost, case.end, line.alone, case.total, kept, line.before, value, choice)
+    if not _fill(line, case, kept, value, choice, done):
+        return None
     return Relaxed(bound, kept, value, best, cut)
+
+
+def _fill(
+    line: Chain,
+    case: Case,
+    multiplier: np.ndarray,
+    value: np.ndarray,
+    choice: np.ndarray,
+    done: Callable[[], bool],
+) -> bool:
+    """Fill the tables of :func:`table`; whether that came to its end."""
+    m, (A, S) = line.m, line.before.shape
+    rows = max(1, PIECE // max(A * S * m, 1))
+    for until in range(m, 0, -rows):
+        if done():
+            return False
+        table(
+            line.cost, case.end, line.alone, case.total, multiplier, line.before, value, choice,
+            max(until - rows, 0), until,
+        )  # fmt: skip
+    return True
 
 
 def _highest(planes: np.ndarray, reach: float) -> tuple[float, np.ndarray]:
@@ -185,16 +216,19 @@ def _lengths(weight, pred_ptr, pred):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def table(cost, end, alone, total, multiplier, before, value, choice):  # type: ignore[no-untyped-def]
-    """Fill `value`, shape (m + 1, S), and `choice`, shape (m, S).
+def table(  # type: ignore[no-untyped-def]
+    cost, end, alone, total, multiplier, before, value, choice, first, until
+):
+    """Fill `value`, shape (m + 1, S), and `choice`, shape (m, S), from `until` - 1 down to `first`.
 
     A choice is (accelerator + 1, 0 for a host) times (m + 1), plus the place behind its last node.
     """
     A, S = before.shape
     m = alone.shape[0]
-    for s in range(S):
-        value[m, s] = 0.0
-    for i in range(m - 1, -1, -1):
+    if until == m:
+        for s in range(S):
+            value[m, s] = 0.0
+    for i in range(until - 1, first - 1, -1):
         for s in range(S):
             value[i, s] = alone[i] + value[i + 1, s]
             choice[i, s] = i + 1

@@ -6,6 +6,7 @@ A call that holds some of it holds a run of it, for calls are convex.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import product
 from typing import NamedTuple
 
@@ -17,6 +18,8 @@ from problems.instance import Instance
 
 CASES = 16
 """Ways to say which accelerators hold which shared weights, at most; else weights are split."""
+PIECE = 4_000_000
+"""Steps between two looks at the clock: some milliseconds."""
 STATES = 512
 """Numbers of calls left that are told apart, at most; else their number is not limited."""
 
@@ -83,6 +86,13 @@ class Case(NamedTuple):
 
 def chain_of(instance: Instance, node: np.ndarray) -> Chain:
     """Price the runs of a chain, shape (m,), on every accelerator."""
+    found = chain_in_time(instance, node, lambda: False)
+    assert found is not None
+    return found
+
+
+def chain_in_time(instance: Instance, node: np.ndarray, done: Callable[[], bool]) -> Chain | None:
+    """The same, or None where `done`, asked every some milliseconds, says so before the end."""
     m = len(node)
     place = np.full(instance.n, -1)
     place[node] = np.arange(m)
@@ -94,11 +104,14 @@ def chain_of(instance: Instance, node: np.ndarray) -> Chain:
     ptr = np.searchsorted(by_reader[:, 1], np.arange(m + 1))
     accelerators, hosts = np.flatnonzero(~instance.host), np.flatnonzero(instance.host)
     cost = np.full((len(accelerators), m, m + 1), np.inf)
+    producer, rows = by_reader[:, 0].copy(), max(1, PIECE // m**2)
     for a, k in enumerate(accelerators):
-        _price(
-            np.array(instance.time[node, k]), np.array(instance.link_time[instance.port[k], node]),
-            last, ptr, by_reader[:, 0].copy(), cost[a],
-        )  # fmt: skip
+        seconds = np.array(instance.time[node, k])
+        tau = np.array(instance.link_time[instance.port[k], node])
+        for first in range(0, m, rows):
+            if done():
+                return None
+            _price(seconds, tau, last, ptr, producer, cost[a], first, min(first + rows, m))
     alone, host = np.full(m, np.inf), np.full(m, -1)
     if len(hosts):
         host = hosts[instance.time[np.ix_(node, hosts)].argmin(axis=1)]
@@ -172,11 +185,11 @@ def _states(A: int, slots: int, m: int) -> np.ndarray:
 
 
 @njit(cache=True)
-def _price(time, tau, last, ptr, producer, cost):  # type: ignore[no-untyped-def]
-    """Fill ``cost[i, j]``, shape (m, m + 1), for one accelerator."""
+def _price(time, tau, last, ptr, producer, cost, first, until):  # type: ignore[no-untyped-def]
+    """Fill ``cost[i, j]``, shape (m, m + 1), for one accelerator and i from `first` to `until`."""
     m = time.shape[0]
     seen = np.full(m, -1, np.int64)
-    for i in range(m):
+    for i in range(first, until):
         compute = into = 0.0
         for j in range(i + 1, m + 1):
             v = j - 1

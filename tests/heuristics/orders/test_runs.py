@@ -5,10 +5,14 @@ from __future__ import annotations
 import math
 
 import numpy as np
+import pytest
 
 from heuristics.orders import runs
 from heuristics.shared.best import Best
+from problems.bounds import chain, chain_costs
 from problems.checker import check
+from problems.generate.random import random_bundle
+from problems.resolve import from_bundle
 from solvers.method import Context
 from tests.brute_force import optimum
 from tests.solvers.tiny import calls_instances
@@ -44,13 +48,13 @@ def test_a_chain_is_cut_best():
 
 def test_few_labels_give_valid_answers_without_a_proof(monkeypatch):
     monkeypatch.setattr(runs, "BEAMS", (1,))
-    monkeypatch.setattr(runs, "relax", _blind)
+    monkeypatch.setattr(runs, "relax_in_time", _blind)
     proved, best = cut(row([{f"w{v}": 2 + v % 3} for v in range(5)], 7))
     assert not proved
     assert best.answer is not None
 
 
-def _blind(line, way):
+def _blind(line, way, done):
     """No multipliers and no known cut, so that labels are what there is."""
     A, S = line.before.shape
     return runs.Relaxed(0.0, np.zeros(A), np.zeros((line.m + 1, S)), math.inf, [])
@@ -69,3 +73,19 @@ def test_any_graph_gets_valid_answers():
         if proved:
             assert math.isclose(best.value, optimum(case).objective), seed
     assert found >= 10
+
+
+@pytest.mark.parametrize("asks", range(1, 9))
+def test_it_ends_where_the_clock_is_looked_at(asks, monkeypatch):
+    monkeypatch.setattr(chain_costs, "PIECE", 30_000)
+    monkeypatch.setattr(chain, "PIECE", 30_000)
+    case = from_bundle(random_bundle(1, n=60, problem="calls", devices=4, density=0.05))
+    best, asked = Best(case, Context()), []
+
+    def done() -> bool:
+        asked.append(True)
+        return len(asked) == asks
+
+    monkeypatch.setattr(best, "done", done)
+    assert not runs.cut(case, np.arange(case.n), best)
+    assert len(asked) == asks

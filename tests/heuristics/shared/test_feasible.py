@@ -56,3 +56,13 @@ def test_calls_are_not_walked_to_where_no_placement_fits(monkeypatch):
     instance = from_bundle(random_bundle(0, rules=rules, **given))
     best = Best(instance, Context())
     assert not feasible.baseline(instance, space_.build(instance), Context(), best)
+
+
+def test_a_walk_under_calls_is_compiled_on_the_rehearsal_instance(monkeypatch):
+    walked = []
+    monkeypatch.setattr(feasible, "calls_start", lambda *given, **named: walked.append(given))
+    for n in (20, 21):
+        instance = from_bundle(random_bundle(0, n=n, problem="calls", devices=3, tight=None))
+        best = Best(instance, Context())
+        assert feasible.baseline(instance, space_.build(instance), Context(), best)
+    assert len(walked) == 1

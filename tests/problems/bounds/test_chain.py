@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from problems.bounds import chain as chain_
+from problems.bounds import chain_costs
 from problems.bounds.chain_costs import cases, chain_of
 from problems.bounds.theoretical import theoretical
 from tests.brute_force import optimum
@@ -74,3 +75,28 @@ def test_many_shared_weights_are_split(monkeypatch):
         assert not apart
         assert each.total[-1] == total
     assert chain_.chain(case).value <= 12.0
+
+
+def test_pieces_change_nothing_and_the_clock_is_looked_at_between_them(monkeypatch):
+    several = [case for _, case in calls_instances(range(900, 930))]
+    lines = [chain_of(each, np.arange(each.n)) for each in several]
+    whole = [chain_.relax(line, way) for line in lines for way in cases(line)[0]]
+    for module in (chain_, chain_costs):
+        monkeypatch.setattr(module, "PIECE", 1)
+    for line, each in zip(lines, several, strict=True):
+        assert np.array_equal(chain_of(each, np.arange(each.n)).cost, line.cost)
+    again = [chain_.relax(line, way) for line in lines for way in cases(line)[0]]
+    for before, after in zip(whole, again, strict=True):
+        assert (before.bound, before.best, before.cut) == (after.bound, after.best, after.cut)
+    asked = 0
+
+    def done() -> bool:
+        nonlocal asked
+        asked += 1
+        return asked % 2 == 0
+
+    case = path([{}] * 5, 6)
+    line = chain_of(case, np.arange(5))
+    assert chain_costs.chain_in_time(case, np.arange(5), done) is None
+    assert chain_.relax_in_time(line, cases(line)[0][0], done) is None
+    assert asked == 4
