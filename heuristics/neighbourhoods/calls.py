@@ -12,6 +12,7 @@ CP-SAT is through with them in time, counted in its own deterministic time.
 
 from __future__ import annotations
 
+import importlib
 import math
 from dataclasses import replace
 from typing import Any
@@ -27,6 +28,7 @@ from heuristics.shared.space import Space
 from heuristics.starts.calls import seeds
 from problems import calls
 from problems.answer import Answer
+from problems.compiled import REHEARSAL
 from problems.cp_sat import keep_sound
 from problems.instance import Instance
 from solvers import rng as rng_
@@ -68,6 +70,8 @@ def improve(
     """
     if best.answer is None or best.value <= 0.0:
         return
+    if instance.n <= REHEARSAL:  # before the clock, which may end there before there is a window
+        importlib.import_module("ortools.sat.python.cp_model")
     first = seeds(instance)
     arrays = anneal_calls.arrays(instance, best.answer)
     run = anneal_calls.search(arrays, rng_.seeded(context.rng))

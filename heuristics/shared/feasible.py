@@ -7,6 +7,8 @@ orders of units and devices.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from numba import njit
 
@@ -37,8 +39,8 @@ def baseline(instance: Instance, space: Space, context: Context, best: Best) -> 
     single = best_single(instance)
     best.offer(None if single is None else single[0])
     if best.answer is not None and instance.problem == "calls" and instance.n <= REHEARSAL:
-        # Not offered: it is there to have compiled what is needed where nothing fits on one device.
-        calls_start(instance, deadline=context.deadline - MARGIN)
+        # Not offered, and cut at once: to have compiled what is needed where nothing fits at all.
+        calls_start(instance, deadline=-math.inf)
     if best.answer is None:
         place, complete = _fit(space, context)
         if place is not None:

@@ -11,6 +11,7 @@ from heuristics.shared.feasible import baseline
 from heuristics.shared.space import Space
 from problems import calls
 from problems.answer import Answer
+from problems.compiled import REHEARSAL
 from problems.instance import Instance
 from problems.placement import is_placeable
 from solvers.method import Context
@@ -47,6 +48,14 @@ def starts(instance: Instance, space: Space, context: Context, best: Best) -> li
     def quiet() -> Best:
         return Best(instance, Context(seed=context.seed, deadline=context.deadline))
 
+    def pipeline() -> None:
+        if not best.done() and refuses(instance) is None:
+            own = quiet()
+            offer(instance, own.context, own, "dpl")
+            keep(own)
+
+    if instance.n <= REHEARSAL:  # it is to be compiled before the clock, so it comes first
+        pipeline()
     if runs.refuses(instance) is None:
         runs.cut(instance, np.arange(instance.n), best, PASSES)
     for device in mappings(instance):
@@ -55,10 +64,8 @@ def starts(instance: Instance, space: Space, context: Context, best: Best) -> li
         own = quiet()
         own.offer_device(device)
         keep(own)
-    if not best.done() and refuses(instance) is None:
-        own = quiet()
-        offer(instance, own.context, own, "dpl")
-        keep(own)
+    if instance.n > REHEARSAL:
+        pipeline()
     if best.answer is not None:
         own = quiet()
         own.offer(best.answer)
