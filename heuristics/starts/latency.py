@@ -17,6 +17,7 @@ from heuristics.shared.lists import offer_schedule, offer_sequence
 from heuristics.shared.space import Space
 from heuristics.starts import latency_memory
 from problems.answer import Answer
+from problems.compiled import REHEARSAL
 from problems.instance import Instance
 from solvers.beam import MOST as BEAM
 from solvers.beam import WEIGHTS, Beams
@@ -86,6 +87,10 @@ def starts(instance: Instance, space: Space, context: Context, best: Best) -> li
             keep("memory", own)
 
         latency_memory.placements(instance, context, take)
+    if instance.n <= REHEARSAL and not best.done():
+        # Not kept: to have it compiled before beams, which may take all the time of a warm-up.
+        units, devices = np.arange(len(space.unit_bytes)), np.arange(instance.K)
+        offer_chunks(instance, space, fresh(), units, devices)
     if instance.n <= BEAM:
         for answer in _beams(instance, space, best, sequence):
             own = fresh()
