@@ -66,6 +66,13 @@ def check_room(root: Path) -> None:
         )
 
 
+def tidy(root: Path, key: str) -> None:
+    """Remove what a killed harness has left of a cell whose record it had stored."""
+    with suppress(OSError):
+        if (root / "locks" / key).exists() and (left := Claim.on(root, key)) is not None:
+            left.release()
+
+
 class Claim:
     """A cell that is this harness's to run, until :meth:`release` or the end of the process.
 

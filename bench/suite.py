@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 from bench import environment
 from bench.batch import Batch, reusable, run_here
-from bench.cells import check_store
+from bench.cells import check_store, tidy
 from bench.entries import Entry, load_method
 from bench.events import (
     Event,
@@ -117,6 +117,7 @@ def run_suite(
             known = None if rerun else reusable(store, job)
             if known is not None:
                 records[run.index] = known
+                tidy(store.root, job.key)
                 events.append(Reused(run, known))
             else:
                 todo.append((run, job))

@@ -41,13 +41,15 @@ def run(store: Path, *names: str, problem: str = "throughput", **options) -> dic
 
 
 def start(command: list[str], **options: Any) -> subprocess.Popen[str]:
-    """Start a process that an interrupt ends, also where this one was told to ignore interrupts.
+    """Start a process that signals end, also where this one was told to ignore them.
 
-    Whoever starts the tests in the background of a script has them ignored, and children inherit.
+    Whoever starts the tests in the background of a script has interrupts ignored, ``nohup`` has
+    hang-ups, and children inherit.
     """
 
     def listen() -> None:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        for each in (signal.SIGINT, signal.SIGHUP, signal.SIGTERM):
+            signal.signal(each, signal.SIG_DFL)
 
     return subprocess.Popen(
         command, stdout=subprocess.PIPE, text=True, preexec_fn=listen, **options

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from bench import batch, environment, kept
+from bench.cells import Claim
 from bench.job import Job
 from bench.records import Store
 from bench.suite import Finished, Planned, Reused, Started, run_suite
@@ -199,6 +200,17 @@ def test_a_failure_of_the_harness_costs_one_row(tmp_path, monkeypatch):
     assert [record.good for record in records] == [seed != 1 for seed in SEEDS]
     assert "no space left on device" in records[1].error
     assert (records[1].termination, records[1].check) == ("error", "none")
+
+
+def test_what_a_killed_harness_left_of_a_finished_cell_is_removed(tmp_path):
+    records, _ = again(tmp_path)
+    lost, held = (tmp_path / "locks" / record.key for record in records[:2])
+    lost.touch()  # killed between storing the record and letting go
+    claim = Claim.on(tmp_path, held.name)
+    assert claim is not None
+    again(tmp_path)
+    assert list((tmp_path / "locks").iterdir()) == [held]
+    claim.release()
 
 
 def test_one_environment_a_batch(tmp_path):
