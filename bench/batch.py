@@ -22,7 +22,7 @@ from bench.plain import headline
 from bench.records import Record, Store
 from bench.verify import fault
 from problems.answer import AnswerFile
-from problems.files import FileError
+from problems.files import FileError, plainly
 
 _HELD_S = 0.05
 
@@ -89,7 +89,9 @@ class Batch:
             self._stored.add(record, answer)
         except OSError as failure:  # something lies in its place, or the disk is full
             hint = "remove what lies in its place: " if failure.errno in IN_PLACE else ""
-            error = f"the record could not be stored: {hint}{headline(failure)}"
+            place = failure.filename2 or failure.filename
+            where = f"{place}: " if place else ""
+            error = f"the record could not be stored: {hint}{where}{plainly(failure)}"
             record = structs.replace(record, termination="error", error=error)
             if failure.errno in NO_ROOM:
                 self._broken = failure

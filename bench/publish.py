@@ -22,7 +22,7 @@ from bench.leaderboard.gather import Source
 from bench.records import Record, Store
 from bench.selection import select
 from bench.submissions import folder as folders
-from bench.submissions import making
+from bench.submissions import making, writing
 from bench.submissions.checking import Shared
 from bench.submissions.folder import Folder, published
 from bench.submissions.layout import Submission
@@ -155,7 +155,7 @@ def submit(track: Track, shared: Shared) -> list[str]:
             done.append(f"{name}: not submitted: {error}")
             continue
         if found != before:
-            making.write(shared.root / name, found)
+            writing.write_reference(shared.root / name, found)
             done.append(f"{name}: {'written' if before is None else 'written anew'}")
     return done
 

@@ -194,6 +194,13 @@ class Store:
         """Where records are, by key."""
         return sorted(self.root.glob("records/*/*.json"))
 
+    def strangers(self) -> list[str]:
+        """What lies where folders of records should, and keeps records from being stored."""
+        found = sorted(self.root.glob("records/??"))
+        return [
+            f"{path}: is no folder of records; remove it" for path in found if not path.is_dir()
+        ]
+
     @staticmethod
     def record_at(path: Path) -> Record:
         """The record in a file.

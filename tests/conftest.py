@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import signal
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -10,6 +12,7 @@ import pytest
 from problems import compiled
 
 HANG_S = 300.0
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 # These compile every entry of the catalogue: one after the other, the second finds it all on file.
 COMPILE_ALL = ("tests/heuristics/test_methods.py", "tests/test_agreement.py")
 
@@ -39,3 +42,13 @@ def pytest_configure(config: pytest.Config) -> None:
     unset = config.getoption("timeout", 0.0) is None and "PYTEST_TIMEOUT" not in os.environ
     if config.pluginmanager.hasplugin("timeout") and unset:
         config.option.timeout = HANG_S
+
+
+@pytest.fixture(autouse=True)
+def _signal_handlers_as_before() -> Iterator[None]:
+    """Leave no signal ignored for the next test, as the command line does at its end."""
+    before = {each: signal.getsignal(each) for each in ENDING}
+    yield
+    for each, handler in before.items():
+        if handler is not None:  # one that was not set by Python
+            signal.signal(each, handler)

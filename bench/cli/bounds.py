@@ -8,6 +8,7 @@ from typing import Any
 
 from bench import bounds
 from bench.cli import DONE, Interrupted, output
+from bench.cli.aside import Aside, Died
 from bench.leaderboard.words import seconds as in_words
 from bench.selection import load, select
 from problems.bounds.registry import REGISTRY, Bounder
@@ -50,9 +51,10 @@ def run(text: str, options: Options, json: bool) -> int:
     told: list[dict[str, Any]] = []
     progress = _Progress(len(selected), options.search)
     try:
-        for each in selected:
-            instance = load(each, library)
-            told += of_instance(instance, options, progress)
+        with Aside() as aside:
+            for each in selected:
+                instance = load(each, library)
+                told += of_instance(instance, options, progress, aside)
     except KeyboardInterrupt:
         kept = f"kept in {bounds.path()}" if options.save else "shown"
         progress.clear()
@@ -82,7 +84,9 @@ def _table(told: list[dict[str, Any]]) -> None:
         output.rows(COLUMNS, rows, title=instance)
 
 
-def of_instance(instance: Instance, options: Options, progress: _Progress) -> list[dict[str, Any]]:
+def of_instance(
+    instance: Instance, options: Options, progress: _Progress, aside: Aside
+) -> list[dict[str, Any]]:
     """Every bound of the instance's problem as plain values, largest first, refused ones last."""
     progress.begin(instance.id)
     known = bounds.load().of(instance.digest)
@@ -101,8 +105,12 @@ def of_instance(instance: Instance, options: Options, progress: _Progress) -> li
             others.append((entry, "not run: --search"))
         else:
             progress.working(entry.name)
-            found = entry(instance, options.seconds)
             limit = options.seconds if entry.effort == "search" else 0.0
+            try:
+                found = aside.search(entry.name, instance, limit) if limit else entry(instance)
+            except Died:
+                others.append((entry, "its process was ended, perhaps for want of memory"))
+                continue
             new = bounds.Stored(
                 entry.name, entry.version, found.value, found.seconds, limit, found.note
             )

@@ -56,12 +56,21 @@ def run(
     if json:
         output.as_json(standings(board))
         return code
-    if not quiet:
+    if quiet:
+        remarked(board)
+    else:
         terminal.show(board, output.console())
     if published is not None:
         print(f"published: {published}")
     print(f"page: {folder / 'index.html'}  (also leaderboard.md, .csv, .tex)")
     return code
+
+
+def remarked(board: Board) -> None:
+    """Say what a reader of the tables must know, where no table is printed."""
+    told = [f"in conflict, left out: {each}" for each in board.contradictions]
+    for each in [*told, *board.remarks]:
+        output.warn(f"placebench: {each}")
 
 
 def write(board: Board, source: Source, known: Known, wanted: Wanted, folder: Path) -> None:

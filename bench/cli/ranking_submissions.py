@@ -66,7 +66,9 @@ def run(
         if json:
             said += [{"table": table.name, **each} for each in ranking.standings(board)]
             continue
-        if not quiet:
+        if quiet:
+            ranking.remarked(board)
+        else:
             terminal.show(board, output.console())
         print(f"{table.name}: {place / 'index.html'}  (also leaderboard.md, .csv, .tex)")
     if not shown and not faults:

@@ -17,7 +17,7 @@ from bench.environment import suite_version
 from bench.leaderboard import gather
 from bench.selection import select
 from bench.submissions import folder as folders
-from bench.submissions import making, tracks
+from bench.submissions import making, tracks, writing
 from bench.submissions.checking import Result, Shared, examine, there
 from bench.submissions.folder import Folder
 from bench.submissions.layout import NAME, ClaimedRun, Division, content_digest
@@ -141,8 +141,8 @@ def submit(
     if claims is not None:
         rows = _claims(claims, shared)
         submission, _ = making.of_claims(rows, method, asked, about, suite_version())
-        making.clear(target, replace)
-        making.write_claims(target, submission, rows)
+        writing.require_room(target, replace)
+        writing.write_claims(target, submission, rows)
     else:
         source = gather.from_store(store) if records is None else gather.from_file(records)
         published = _published(records) if refer and records is not None else ""
@@ -150,13 +150,13 @@ def submit(
             source, _entry(method), asked, about, shared.find, limit, published
         )
         if not published:
-            runs = making.brief(runs)
+            runs = writing.brief(runs)
             submission = msgspec.structs.replace(submission, content=content_digest(runs))
-        making.clear(target, replace)
+        writing.require_room(target, replace)
         if published:
-            making.write(target, submission)
+            writing.write_reference(target, submission)
         else:
-            making.write_records(target, submission, runs, source.store)
+            writing.write_records(target, submission, runs, source.store)
     if supersedes:
         making.retire(supersedes, "superseded", why, shared, name)
     results = examine(Folder(target), Shared(shared.library, root))

@@ -112,7 +112,8 @@ def from_store(folder: Path) -> Source:
     """
     store = Store(folder)
     found = [partial(store.record_at, path) for path in store.paths()]
-    return _source(store, found, folder)
+    source = _source(store, found, folder)
+    return replace(source, faults=[*source.faults, *store.strangers()])
 
 
 def from_file(path: Path) -> Source:

@@ -50,7 +50,7 @@ def _table(section: Section, wide: bool) -> Table:
     table.add_column("mean\ntime", justify="right", no_wrap=True)
     for s in section.standings:
         cells = [words.place(s), s.entry]
-        cells += [f"{s.mean_rank:.2f}"] if wide else []
+        cells += [words.mean_rank(s)] if wide else []
         cells += [words.percent(s.gap_bound), words.percent(s.gap_best)]
         cells += [f"{s.integral:.3f}"] if wide else []
         wrong = words.wrong(s)

@@ -93,6 +93,11 @@ def place(standing: Standing) -> str:
     return str(standing.place) if alone else f"{standing.place} ({low}-{high})"
 
 
+def mean_rank(standing: Standing) -> str:
+    """``1.25``; a dash where there is no rank."""
+    return "-" if standing.place is None else f"{standing.mean_rank:.2f}"
+
+
 def answered(standing: Standing, total: int) -> str:
     """``7/8``, with what it was not run on: ``3/8, 4 not run``."""
     missing = total - standing.covered
@@ -110,7 +115,7 @@ def ranked(standing: Standing, total: int) -> list[str]:
     return [
         place(standing),
         standing.entry,
-        f"{standing.mean_rank:.2f}",
+        mean_rank(standing),
         percent(standing.gap_bound),
         percent(standing.gap_best),
         f"{standing.integral:.3f}",

@@ -125,7 +125,8 @@ def there(root: Path) -> list[Path]:
     """The folders of submissions in a folder, by name."""
     if not root.is_dir():
         return []
-    return sorted(path for path in root.iterdir() if path.is_dir())
+    # Hidden ones are being written, or were when the power went.
+    return sorted(p for p in root.iterdir() if p.is_dir() and not p.name.startswith("."))
 
 
 @dataclass

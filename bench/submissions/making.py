@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from bench.entries import Entry, load_method
-from bench.leaderboard import gather
 from bench.leaderboard.gather import Source
-from bench.records import Record, Store
+from bench.records import Record
 from bench.results import newest
 from bench.submissions.checking import Shared
 from bench.submissions.folder import Folder
 from bench.submissions.layout import (
-    CLAIMS,
-    RECORDS,
     SUBMISSION,
     ClaimedRun,
     Division,
@@ -219,60 +214,6 @@ def _submission(
     return files.decode(plain(found), Submission, about.name)
 
 
-def brief(records: Iterable[Record]) -> list[Record]:
-    """Records without the logs of runs that ended well, as they are published."""
-    return [gather.brief(record) for record in records]
-
-
-def write_records(folder: Path, submission: Submission, runs: Sequence[Record], at: Store) -> None:
-    """Write a submission that carries its records; `at` is the store that they are from."""
-    mine = Store(folder)
-    for run in runs:
-        if run.answer:
-            mine.put_answer(at.get_answer(run.answer))
-    names = {run.environment for run in runs}
-    for path in at.environment_paths():
-        said = at.environment_at(path)
-        if path.stem in names or said.get("environment") in names:
-            mine.put_environment(said)
-    write_atomically(folder / RECORDS, b"".join(encode(run) + b"\n" for run in runs))
-    write(folder, submission)
-
-
-def write_claims(
-    folder: Path, submission: Submission, claims: Sequence[tuple[ClaimedRun, AnswerFile]]
-) -> None:
-    """Write a submission of claims with their answers."""
-    for _, answer in claims:
-        Store(folder).put_answer(answer)
-    lines = sorted(encode(claim) + b"\n" for claim, _ in claims)
-    write_atomically(folder / CLAIMS, b"".join(lines))
-    write(folder, submission)
-
-
-def write(folder: Path, submission: Submission) -> None:
-    """Write ``submission.json``; last of all, so that a folder without it is an unfinished one."""
-    write_atomically(folder / SUBMISSION, plain(submission))
-
-
-def clear(folder: Path, replace: bool) -> None:
-    """Make room for a submission.
-
-    Raises
-    ------
-    FileError
-        If something is there, unless it is a submission that is to be replaced.
-    """
-    if not folder.exists():
-        return
-    if not replace or not (folder / SUBMISSION).is_file():
-        raise FileError(
-            f"{folder}: is there already; --replace writes it anew, and what has been ranked"
-            " before is kept by a new name with --supersedes"
-        )
-    shutil.rmtree(folder)
-
-
 def retire(name: str, status: Status, why: str, shared: Shared, by: str = "") -> Submission:
     """Withdraw a submission, or let another one supersede it; it stays on file.
 
@@ -293,5 +234,5 @@ def retire(name: str, status: Status, why: str, shared: Shared, by: str = "") ->
     changed = msgspec.structs.replace(
         about, status=status, why=why, superseded_by=by, changed=today()
     )
-    write(shared.root / name, changed)
+    write_atomically(shared.root / name / SUBMISSION, plain(changed))
     return changed

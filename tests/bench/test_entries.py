@@ -213,22 +213,19 @@ def test_what_is_no_file_is_refused_and_not_waited_for(tmp_path, kind):
 def test_an_interrupt_is_the_users_unless_the_file_raises_it(tmp_path):
     path = tmp_path / "mine.py"
     path.write_text("raise KeyboardInterrupt")
-    before = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        with pytest.raises(KeyboardInterrupt):  # the plain handler's comes from anywhere
-            parse_entry(str(path))
-        with Ending(), pytest.raises(EntryError, match="cannot be loaded: KeyboardInterrupt"):
-            parse_entry(str(path))
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        with Ending(), pytest.raises(EntryError, match="cannot be loaded: KeyboardInterrupt"):
-            parse_entry(str(path))
-        signal.signal(signal.SIGINT, signal.default_int_handler)
-        path.write_text("import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n")
-        with Ending() as ending, pytest.raises(KeyboardInterrupt):
-            parse_entry(str(path))
-        assert ending.received == signal.SIGINT
-    finally:
-        signal.signal(signal.SIGINT, before)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    with pytest.raises(KeyboardInterrupt):  # the plain handler's comes from anywhere
+        parse_entry(str(path))
+    with Ending(), pytest.raises(EntryError, match="cannot be loaded: KeyboardInterrupt"):
+        parse_entry(str(path))
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    with Ending(), pytest.raises(EntryError, match="cannot be loaded: KeyboardInterrupt"):
+        parse_entry(str(path))
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    path.write_text("import os, signal\nos.kill(os.getpid(), signal.SIGINT)\n")
+    with Ending() as ending, pytest.raises(KeyboardInterrupt):
+        parse_entry(str(path))
+    assert ending.received == signal.SIGINT
 
 
 @pytest.mark.parametrize("end", ["", "raise ValueError"])

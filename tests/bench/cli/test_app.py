@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -401,8 +402,33 @@ def test_a_folder_in_place_of_a_record_costs_one_row(cli, tmp_path):
     code, out, _ = cli(*arguments)
     assert code == 1
     assert "failed: 1 run" in out
-    said = "the record could not be stored: remove what lies in its place: IsADirectoryError"
-    assert said in out
+    said = "the record could not be stored: remove what lies in its place: "
+    assert f"{said}{path.relative_to(tmp_path)}: Is a directory" in " ".join(out.split())
+
+
+def test_a_file_in_place_of_a_folder_of_records_is_told(cli, tmp_path):
+    arguments = ("run", "-i", "smoke", "-m", "single", "--time", "1s")
+    assert cli(*arguments)[0] == 0
+    folder = next((tmp_path / "results" / "runs").glob("records/*"))
+    shutil.rmtree(folder)
+    folder.write_text("")
+    place = folder.relative_to(tmp_path)
+    code, _, err = cli("leaderboard", "--quiet")
+    said = f"placebench: set aside: {place}: is no folder of records; remove it\n"
+    assert (code, err) == (1, said)
+    code, out, _ = cli(*arguments)
+    assert code == 1
+    assert f"remove what lies in its place: {place}: File exists" in " ".join(out.split())
+
+
+def test_what_a_reader_must_know_is_said_without_a_table_too(cli, tmp_path):
+    assert cli("run", "-i", "smoke", "-m", "single", "--time", "1s")[0] == 0
+    for path in (tmp_path / "results" / "runs" / "environments").iterdir():
+        path.unlink()
+    for more in ((), ("--quiet",)):
+        code, out, err = cli("leaderboard", *more)
+        assert code == 0
+        assert "The machine of 2 runs is not on file" in " ".join((out + err).split())
 
 
 def test_show_says_what_a_mixture_is_and_has_no_empty_head(cli, tmp_path):

@@ -1,9 +1,16 @@
 import json
+import signal
+import subprocess
+import sys
+import time
 
+import psutil
 import pytest
 
 from bench import bounds
+from bench.cli.aside import Aside, Died
 from problems.bounds.registry import REGISTRY, Bounder
+from tests.bench import harness
 
 
 @pytest.fixture
@@ -26,6 +33,8 @@ def calls(monkeypatch):
                 key, compute, entry.problems, entry.rules, entry.refuses, "search", entry.version
             )
             monkeypatch.setitem(REGISTRY, key, new)
+    # The process beside this one knows the real ones.
+    monkeypatch.setattr(Aside, "search", lambda _, name, *given: REGISTRY[name](*given))
     return made
 
 
@@ -93,13 +102,10 @@ def test_selections_tell_progress(cli, library, calls):
 
 
 def test_an_interrupt_keeps_what_is_finished(cli, name, monkeypatch):
-    entry = REGISTRY["joint-lp"]
-
-    def stop(instance, seconds):
+    def stop(*_):
         raise KeyboardInterrupt
 
-    new = Bounder("joint-lp", stop, entry.problems, entry.rules, entry.refuses, "search")
-    monkeypatch.setitem(REGISTRY, "joint-lp", new)
+    monkeypatch.setattr(Aside, "search", stop)
     code, _, err = cli("bounds", name, "--search", "--save", "--seconds", "1")
     assert code == 130
     assert "are kept in" in err
@@ -118,3 +124,47 @@ def test_bad_times_are_refused(cli, name):
     code, _, err = cli("bounds", name, "--seconds", "soon")
     assert code == 2
     assert "'soon'" in err
+
+
+def test_searches_beside_and_after_one_that_died(library, name):
+    instance = library.load(name)
+    with Aside() as aside:
+        found = aside.search("joint-lp", instance, 5.0)
+        assert found.name == "joint-lp"
+        assert 0 < found.value == REGISTRY["joint-lp"](instance, 5.0).value
+        with pytest.raises(ValueError, match="chain bounds calls, not latency"):
+            aside.search("chain", instance, 5.0)
+        aside._process.kill()
+        with pytest.raises(Died):
+            aside.search("joint-lp", instance, 5.0)
+        assert aside.search("joint-lp", instance, 5.0).value == found.value
+    assert aside._process is None
+
+
+def test_one_whose_process_died_is_told(cli, name, monkeypatch):
+    def dies(*_):
+        raise Died
+
+    monkeypatch.setattr(Aside, "search", dies)
+    found = told(cli, name, "--search")
+    assert found["joint-lp"]["value_s"] is None
+    assert found["joint-lp"]["note"].startswith("its process was ended")
+    assert found["critical-path"]["value_s"] > 0
+
+
+def test_an_interrupt_ends_a_solver_amidst_its_search():
+    command = [
+        sys.executable, "-m", "bench.cli", "bounds", "gnmt:operator/quad-eth1g/latency",
+        "--search", "--seconds", "10m",
+    ]  # fmt: skip
+    with harness.start(command, stderr=subprocess.PIPE) as process:
+        searching = []
+        while not searching:
+            time.sleep(0.1)
+            children = psutil.Process(process.pid).children()
+            searching = [child for child in children if child.cpu_times().user > 2]
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert err.endswith("placebench: interrupted; the bounds that were finished are shown\n")
+    assert not searching[0].is_running()

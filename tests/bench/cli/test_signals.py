@@ -63,6 +63,12 @@ def test_an_interrupt_while_a_file_is_loaded_is_said(tmp_path):
     assert err == "placebench: interrupted\n"
 
 
+def listening(*ending):
+    """Signals may be ignored where the tests are run: by a script, a service, ``nohup``."""
+    for each in ending:
+        signal.signal(each, signal.default_int_handler)
+
+
 def test_an_error_that_others_make_of_a_signal_is_the_signal(monkeypatch, capsys):
     def importing(**_):
         try:
@@ -70,13 +76,9 @@ def test_an_error_that_others_make_of_a_signal_is_the_signal(monkeypatch, capsys
         except KeyboardInterrupt as signalled:  # as a compiled module does that is being imported
             raise ImportError("initialization failed") from signalled
 
-    before = {each: signal.getsignal(each) for each in signals.ENDING}
+    listening(signal.SIGTERM)
     monkeypatch.setattr("bench.cli.app.app", importing)
-    try:
-        assert main(["list"]) == 143
-    finally:
-        for each, handler in before.items():
-            signal.signal(each, handler)
+    assert main(["list"]) == 143
     said = capsys.readouterr().err
     assert said == "placebench: interrupted (ImportError: initialization failed)\n"
 
@@ -91,6 +93,7 @@ def test_an_error_without_a_signal_keeps_its_traceback(monkeypatch):
 
 
 def test_handlers_are_as_before_where_no_signal_came():
+    listening(*signals.ENDING)
     before = [signal.getsignal(each) for each in signals.ENDING]
     with Ending() as ending:
         assert [signal.getsignal(each) for each in signals.ENDING] != before
@@ -99,31 +102,23 @@ def test_handlers_are_as_before_where_no_signal_came():
 
 
 def test_the_first_signal_interrupts_and_one_much_later_again(monkeypatch):
-    before = {each: signal.getsignal(each) for each in signals.ENDING}
-    signal.signal(signal.SIGINT, signal.default_int_handler)  # may be ignored, in a script
-    try:
-        with Ending() as ending:
-            with pytest.raises(KeyboardInterrupt):
-                os.kill(os.getpid(), signal.SIGTERM)
+    listening(signal.SIGINT, signal.SIGTERM)
+    with Ending() as ending:
+        with pytest.raises(KeyboardInterrupt):
+            os.kill(os.getpid(), signal.SIGTERM)
+        os.kill(os.getpid(), signal.SIGINT)
+        assert ending.code == 143
+        monkeypatch.setattr(signals, "PATIENCE_S", 0.0)
+        with pytest.raises(KeyboardInterrupt):
             os.kill(os.getpid(), signal.SIGINT)
-            assert ending.code == 143
-            monkeypatch.setattr(signals, "PATIENCE_S", 0.0)
-            with pytest.raises(KeyboardInterrupt):
-                os.kill(os.getpid(), signal.SIGINT)
-            assert ending.code == 143
-        os.kill(os.getpid(), signal.SIGINT)  # about to leave: nothing disturbs it
-    finally:
-        for each, handler in before.items():
-            signal.signal(each, handler)
+        assert ending.code == 143
+    os.kill(os.getpid(), signal.SIGINT)  # about to leave: nothing disturbs it
 
 
 def test_ignored_signals_stay_ignored():
-    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
-    try:
-        with Ending():
-            os.kill(os.getpid(), signal.SIGHUP)
-    finally:
-        signal.signal(signal.SIGHUP, before)
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    with Ending():
+        os.kill(os.getpid(), signal.SIGHUP)
 
 
 def test_another_thread_does_not_listen():

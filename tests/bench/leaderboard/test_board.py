@@ -84,6 +84,7 @@ def test_without_any_valid_answer_there_is_no_place():
     standing = next(s for s in all_standings if s.entry == "broken")
     assert (standing.place, standing.interval) == (None, None)
     assert words.place(standing) == "-"
+    assert words.mean_rank(standing) == "-"
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 
 import msgspec
 import pytest
@@ -170,6 +171,31 @@ def test_an_existing_submission_is_written_over_only_when_asked(cli, good, fille
     assert submit(cli, "mine", filled.root, "--replace")[0] == 0
     (good / layout.SUBMISSION).unlink()  # then it is anybody's folder
     assert submit(cli, "mine", filled.root, "--replace")[0] == 2
+
+
+@pytest.mark.parametrize("what", ["answers/*/*", "environments/*"])
+def test_one_that_is_refused_changes_nothing(cli, good, filled, tmp_path, what):
+    before = {path: path.read_bytes() for path in good.rglob("*") if path.is_file()}
+    damaged = tmp_path / "damaged"
+    shutil.copytree(filled.root, damaged)
+    path = sorted(damaged.glob(what))[0]
+    path.write_bytes(b"{}")
+    for more in ((), ("--replace",)):
+        name = "mine" if more else "new"
+        for _ in range(2):  # and is no obstacle to its own repetition
+            code, _, err = submit(cli, name, damaged, *more)
+            assert code == 2
+            assert err.startswith(f"placebench: {path}: ")
+    assert {path: path.read_bytes() for path in good.rglob("*") if path.is_file()} == before
+    assert [each.name for each in good.parent.iterdir()] == ["mine"]
+
+
+def test_what_a_killed_one_has_left_is_no_submission_and_goes(cli, good, filled):
+    left = good.with_name(".mine.new")
+    shutil.copytree(good, left)
+    assert "1 submissions" in cli("submit-check", "all")[1]
+    assert submit(cli, "mine", filled.root, "--replace")[0] == 0
+    assert [each.name for each in good.parent.iterdir()] == ["mine"]
 
 
 def test_withdrawn_ones_are_kept_and_listed_apart(cli, good, filled):
