@@ -28,7 +28,7 @@ help:  ## this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
 
 bench: $(core)  ## run the default comparison, print the leaderboard, write the page
-	$(BIN)/placebench run -i default -m default --time $(TIME) --jobs $(JOBS) --store results/runs
+	$(BIN)/placebench run -i quick -m default --time $(TIME) --jobs $(JOBS) --store results/runs
 	$(BIN)/placebench leaderboard --quiet --store results/runs
 
 test: $(dev)  ## run the tests (EXTRAS=capture,rl,cluster,partition,cbc,gpu-data,browser,docs adds the optional parts)

@@ -139,7 +139,10 @@ def run_here(batch: Batch, jobs: int) -> None:
     waiting = deque(range(len(batch.todo)))
     workers = min(jobs, len(batch.todo))
     with ThreadPoolExecutor(workers, thread_name_prefix="placebench") as pool:
-        futures = [pool.submit(_work, batch, waiting, name, stop) for _ in range(workers)]
+        # From both ends: on a fresh machine they compile code of unlike problems, none waits.
+        futures = [
+            pool.submit(_work, batch, waiting, i % 2 == 0, name, stop) for i in range(workers)
+        ]
         try:
             for future in futures:
                 future.result()
@@ -152,12 +155,21 @@ def run_here(batch: Batch, jobs: int) -> None:
     batch.store.put_environment(environment.after(name, environment.calibrate()))
 
 
-def _work(batch: Batch, waiting: deque[int], name: str, stop: Flag) -> None:
-    """Run cells until none is left; the cells that other harnesses are running come last."""
+def _work(batch: Batch, waiting: deque[int], first: bool, name: str, stop: Flag) -> None:
+    """Run cells until none is left; the cells that other harnesses are running come last.
+
+    Parameters
+    ----------
+    first : bool
+        Take the first of those that wait; else the last.
+    """
+    take, put_back = (
+        (waiting.popleft, waiting.append) if first else (waiting.pop, waiting.appendleft)
+    )
     held = 0
     while not stop.is_set():
         try:
-            number = waiting.popleft()
+            number = take()
         except IndexError:
             return
         try:
@@ -166,7 +178,7 @@ def _work(batch: Batch, waiting: deque[int], name: str, stop: Flag) -> None:
             stop.set()
             raise
         if mine is None:
-            waiting.append(number)
+            put_back(number)
             held += 1
             if held >= len(waiting):
                 time.sleep(_HELD_S)

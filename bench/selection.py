@@ -2,7 +2,7 @@
 
 Each text is one of
 
-* a named selection of the library: ``default``, ``smoke``, ``full``;
+* a named selection of the library: ``quick``, ``default``, ``smoke``, ``full``;
 * filters, all of which must hold: ``family=bert|gpt*,tier=small`` (shell-style globs) and
   comparisons of sizes and statistics, ``nodes>1000,ccr<=0.1``; what has no such number fails;
 * an instance id or a glob over ids: ``bert-base:block/*/latency``;

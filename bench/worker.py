@@ -214,7 +214,7 @@ def _loaded() -> Callable[[], int]:
         return lambda: 0
     from numba.core import event  # not above: most workers do without numba
 
-    compiled.save_alone()
+    compiled.take_turns()
     recorder = event.RecordingListener()
     event.register("numba:compiler_lock", recorder)
     return lambda: len(recorder.buffer)

@@ -7,10 +7,12 @@ file with compiled code: an edit, or another version of the suite, starts an emp
 
 from __future__ import annotations
 
+import math
 import os
 import shutil
 import sys
 import tempfile
+import time
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -21,6 +23,8 @@ VARIABLE = "NUMBA_CACHE_DIR"
 REHEARSAL = 20
 """Nodes of the instance that methods are run on before the clock starts. Up to that size, parts
 that are to be compiled by then run even where there is nothing to gain."""
+PATIENCE_S = 60.0
+"""Seconds to wait for another to compile: one that fails has its turn while its process lives."""
 KEPT = 3
 """Folders that stay, newest first: those of a few branches."""
 
@@ -79,24 +83,54 @@ def _made(folder: Path, private: bool = False) -> Path | None:
     return folder
 
 
-def save_alone() -> None:
-    """Let one process at a time save what it has compiled; to be called once numba is imported.
+def take_turns() -> None:
+    """Let one process at a time compile a function, and one save it; for once numba is imported.
 
-    Two that save the same function for different types would give both the same file, so that the
-    index may then promise for the one what was compiled for the other.
+    Who wants it meanwhile waits, and loads what the other has saved: on a fresh machine several
+    runs begin at once with the same compilations. Two that save the same function for different
+    types would give both the same file, so that the index may then promise for the one what was
+    compiled for the other.
     """
-    import fcntl  # not everywhere
-
     from numba.core import caching  # slow to load
 
-    save = caching.IndexDataCacheFile.save
-    if getattr(save, "alone", False):
+    file = caching.IndexDataCacheFile
+    if getattr(file.save, "in_turn", False):
         return
+    load, save = file.load, file.save
+    turns: dict[str, int] = {}  # locks that this process has while it compiles, by index
 
-    def alone(self: Any, key: Any, data: Any) -> None:
-        with Path(f"{self._index_path}.lock").open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+    def load_in_turn(self: Any, key: Any) -> Any:
+        found = load(self, key)
+        if found is None and self._index_path not in turns:
+            turns[self._index_path] = _locked(f"{self._index_path}.turn", PATIENCE_S)
+            found = load(self, key)
+            if found is not None:
+                os.close(turns.pop(self._index_path))
+        return found
+
+    def save_in_turn(self: Any, key: Any, data: Any) -> None:
+        alone = _locked(f"{self._index_path}.lock", math.inf)
+        try:
             save(self, key, data)
+        finally:
+            os.close(alone)
+            if self._index_path in turns:
+                os.close(turns.pop(self._index_path))
 
-    alone.alone = True  # type: ignore[attr-defined]
-    caching.IndexDataCacheFile.save = alone
+    save_in_turn.in_turn = True  # type: ignore[attr-defined]
+    file.load, file.save = load_in_turn, save_in_turn
+
+
+def _locked(path: str, patience_s: float) -> int:
+    """Wait until no other process has a file locked; to close the descriptor lets others go on."""
+    import fcntl  # not everywhere
+
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    until = time.monotonic() + patience_s
+    while time.monotonic() < until:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            break
+        except BlockingIOError:
+            time.sleep(0.02)
+    return descriptor

@@ -14,8 +14,8 @@ from problems.instance import InstanceSpec
 HOLDOUT = "holdout"
 # The usual ones, in the order in which they are listed; there may be others.
 NAMES = (
-    "smoke", "default", "full", "latency", "throughput", "calls", "chips", "training", "scaling",
-    "mixtures", HOLDOUT,
+    "smoke", "quick", "default", "full", "latency", "throughput", "calls", "chips", "training",
+    "scaling", "mixtures", HOLDOUT,
 )  # fmt: skip
 
 

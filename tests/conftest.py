@@ -35,8 +35,8 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
-    """Let one process at a time save what it has compiled; set the limit of a test that hangs."""
-    compiled.save_alone()
+    """Let one process at a time compile a function; set the limit of a test that hangs."""
+    compiled.take_turns()
     # Not in pyproject.toml: without the extra `dev`, as `pytest --benchmark` may run, there is no
     # pytest-timeout, and its setting would be refused as unknown.
     unset = config.getoption("timeout", 0.0) is None and "PYTEST_TIMEOUT" not in os.environ

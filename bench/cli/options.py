@@ -14,7 +14,7 @@ Instances = Annotated[
         "-i",
         "--instances",
         metavar="SELECTION",
-        help="Instances: a named selection (default, smoke, full), filters"
+        help="Instances: a named selection (quick, default, full, ...), filters"
         " (family=bert,tier=tiny|small), an id or a glob over ids, a bundle file; repeatable.",
     ),
 ]

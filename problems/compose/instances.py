@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from problems.catalogue import Index
-from problems.compose.selections import DEFAULT, SMOKE, TRIVIAL
+from problems.compose.selections import DEFAULT, QUICK, SMOKE, TRIVIAL
 from problems.instance import InstanceSpec
 from problems.selections import derived
 
@@ -263,6 +263,7 @@ def index() -> Index:
     specs = [*single, *mixtures]
     chosen = {
         "smoke": list(SMOKE),
+        "quick": list(QUICK),
         "default": list(DEFAULT),
         # One mapping an answer; mixtures have a selection of their own.
         "full": _public(single),

@@ -44,4 +44,8 @@ DEFAULT = (
     "clip:block/server-tight-384m/calls[slots=1]",
     "bert-base:parent/server-tight-384m/calls[slots=4]",
 )
-"""What ``make bench`` compares on: all problems, every kind of platform, medium sizes."""
+"""What ``run`` compares on by itself: all problems, every kind of platform, medium sizes."""
+
+QUICK = tuple(each for each in DEFAULT if each.endswith(("/throughput", "/latency")))
+"""What ``make bench`` compares on: the two problems that most people come for, without more rules;
+of each as many instances as it takes for a verdict, and a first table within minutes."""

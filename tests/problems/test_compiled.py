@@ -68,3 +68,41 @@ def test_every_process_is_told_before_numba_is_imported():
         [sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True
     ).stdout.split()
     assert told == [str(compiled.ROOT / ".compiled" / compiled.digest()[:16]), "False"]
+
+
+COMPILES = """
+import sys, time
+from pathlib import Path
+import numba
+from problems import compiled
+from slow import outer
+
+if sys.argv[2] == "turns":
+    compiled.take_turns()
+here = Path(sys.argv[1])
+(here / f"ready-{sys.argv[3]}").touch()
+while len(list(here.glob("ready-*"))) < 2:
+    time.sleep(0.001)
+outer(1)
+print(sum(outer.stats.cache_misses.values()))
+"""
+# Something that takes numba a while.
+SLOW = (
+    "import numba\n\n@numba.njit(cache=True)\ndef inner(x):\n"
+    + "".join(f"    x = x * {i} + (x // {i + 1}) if x % {i + 2} else x + {i}\n" for i in range(60))
+    + "    return x\n\n@numba.njit(cache=True)\ndef outer(x):\n    return inner(x) + inner(x + 1)\n"
+)
+
+
+@pytest.mark.parametrize(("turns", "misses"), [("turns", [0, 1]), ("none", [1, 1])])
+def test_two_processes_compile_a_function_once(tmp_path, turns, misses):
+    (tmp_path / "slow.py").write_text(SLOW)
+    paths = os.pathsep.join([str(compiled.ROOT), str(tmp_path)])
+    environment = {**os.environ, compiled.VARIABLE: str(tmp_path / "cache"), "PYTHONPATH": paths}
+    command = [sys.executable, "-c", COMPILES, str(tmp_path), turns]
+    both = [
+        subprocess.Popen([*command, str(i)], env=environment, stdout=subprocess.PIPE, text=True)
+        for i in range(2)
+    ]
+    assert sorted(int(each.communicate(timeout=120)[0]) for each in both) == misses
+    assert [each.returncode for each in both] == [0, 0]
