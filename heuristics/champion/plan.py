@@ -103,7 +103,7 @@ PLANS = (
     )),
     # Placed freely, windows beat whole models unless these are small.
     Row("throughput", TINY, ANY, (
-        ("greedy", 0.2), ("starts", 0.2), ("annealing", 0.1), ("lns", 0.2), ("bounds", 0.5),
+        ("greedy", 0.2), ("starts", 0.5), ("annealing", 0.1), ("lns", 0.2), ("bounds", 0.5),
         ("stages", 0.5), ("assign@highs", 0.9),
     )),
     Row("throughput", 10_000, 0.5, (("greedy", 0.3), ("annealing", 0.5), ("lns", 1.0))),

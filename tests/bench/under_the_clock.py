@@ -1,6 +1,7 @@
 """Says what numba compiles or loads under the clock, after the warm-up, in a process of its own.
 
-`python tests/bench/under_the_clock.py ENTRY KIND...` prints one JSON object, {kind: [places]}.
+`python tests/bench/under_the_clock.py ENTRY KIND...` prints one JSON object, {kind: [places]}. The
+champion is run a second time, on parts of the plans that it has for some seconds and for a minute.
 """
 
 import json
@@ -14,6 +15,8 @@ from numba.core import event
 from bench import worker
 from bench.entries import load_method
 from bench.warm import tiny_like
+from heuristics import portfolio
+from heuristics.champion.plan import plan
 from problems.generate.random import random_bundle
 from problems.resolve import from_bundle
 from solvers.method import Context
@@ -28,6 +31,9 @@ KINDS = {
     "chips, tight": {"problem": "chips", "tight": 1.4},
 }
 NODES, SECONDS = 60, 0.5
+LIMITS = {"": None, "10 s": 10.0, "60 s": 60.0}
+"""Those whose plan is run, within so many seconds; elsewhere all limits have the same parts."""
+PLANNED, PLANNED_S = ("throughput", "latency"), 1.0
 
 
 class Places(event.Listener):
@@ -52,7 +58,7 @@ class Places(event.Listener):
         """Nothing is timed."""
 
 
-def found(entry, kind):
+def found(entry, kind, limit):
     """Places, after a warm-up as the worker does it."""
     given = {"n": NODES, "devices": 4, "density": 4 / NODES} | KINDS[kind]
     instance, method = from_bundle(random_bundle(3, **given)), load_method(entry)
@@ -61,17 +67,22 @@ def found(entry, kind):
     worker._warm_up(method, tiny_like(instance), SimpleNamespace(seed=0, threads=1, options={}))
     places = Places()
     event.register("numba:compiler_lock", places)
-    method.run(instance, Context(deadline=time.monotonic() + SECONDS))
-    return sorted(places.found)
+    if limit is not None:
+        # As on the larger instances that the plans tell apart.
+        larger = SimpleNamespace(problem=instance.problem, rules=instance.rules, n=2_000, K=1)
+        portfolio.plan = lambda instance, _, parts: plan(larger, limit, parts)
+    seconds, imported = SECONDS if limit is None else PLANNED_S, set(sys.modules)
+    method.run(instance, Context(deadline=time.monotonic() + seconds))
+    return sorted([*places.found, *(f"import {each}" for each in set(sys.modules) - imported)])
 
 
-def apart(entry, kind):
+def apart(entry, kind, limit):
     """The same in a fork, as what is loaded stays loaded."""
     reading, writing = os.pipe()
     if os.fork() == 0:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # solvers print there
         try:
-            told = found(entry, kind)
+            told = found(entry, kind, limit)
         except BaseException as error:
             told = [repr(error)]
         os.write(writing, json.dumps(told).encode())
@@ -85,4 +96,11 @@ def apart(entry, kind):
 
 if __name__ == "__main__":
     name, *kinds = sys.argv[1:]
-    print(json.dumps({kind: apart(name, kind) for kind in kinds or KINDS}))
+    limits = LIMITS if name == "portfolio" else [""]
+    told = {
+        f"{kind} {limit}".strip(): apart(name, kind, LIMITS[limit])
+        for kind in kinds or KINDS
+        for limit in limits
+        if not limit or KINDS[kind]["problem"] in PLANNED
+    }
+    print(json.dumps(told))
