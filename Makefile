@@ -27,7 +27,7 @@ dev := .venv/dev$(subst $(space),,$(addprefix -,$(extras))).stamp
 help:  ## this list
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
 
-bench: $(core)  ## run the default comparison, print the leaderboard, write the page
+bench: $(core)  ## compare on twelve instances, print the leaderboard, write the page
 	$(BIN)/placebench run -i quick -m default --time $(TIME) --jobs $(JOBS) --store results/runs
 	$(BIN)/placebench leaderboard --quiet --store results/runs
 
