@@ -17,7 +17,8 @@ from solvers.mixtures._columns import Columns
 from solvers.mixtures._generate import PAYS, SMALL, WALKS, WORTH, fits
 from solvers.mixtures._local import Local
 from solvers.mixtures._master import rates
-from solvers.mixtures._pricing import Pricing, Room
+from solvers.mixtures._pricing import Pricing
+from solvers.mixtures._room import Room
 
 IDLE = 2
 """Rounds of walks in a row that bring nothing, after which it ends."""

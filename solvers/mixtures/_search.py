@@ -21,7 +21,8 @@ from solvers.mixtures._columns import Columns
 from solvers.mixtures._generate import Priced, generate
 from solvers.mixtures._local import Local
 from solvers.mixtures._master import rates
-from solvers.mixtures._pricing import Pricing, Room
+from solvers.mixtures._pricing import Pricing
+from solvers.mixtures._room import Room
 
 
 class Search:

@@ -23,8 +23,9 @@ from solvers.mip import guess
 from solvers.mixtures._columns import Columns
 from solvers.mixtures._fill import fill
 from solvers.mixtures._local import Local
-from solvers.mixtures._pricing import Pricing, is_coupled
+from solvers.mixtures._pricing import Pricing
 from solvers.mixtures._quick import quick
+from solvers.mixtures._room import is_coupled
 from solvers.mixtures._search import Search
 
 RESERVE = 0.05, 0.5
@@ -67,7 +68,7 @@ def mixture(instance: Instance, context: Context, *, symmetry: bool = True) -> A
         keeper.conclude("optimal", "one mapping meets a known bound")
         return keeper.best
     scale = keeper.value if math.isfinite(keeper.value) else guess(instance)
-    pricing = Pricing(instance, scale, context.seed, context.threads)
+    pricing = Pricing(instance, scale, context.seed, context.threads, context.time_left)
     coupled = is_coupled(instance)
     columns = Columns(instance, scale, turning=symmetry and not coupled)
     for device in first_mappings(instance, keeper.best):

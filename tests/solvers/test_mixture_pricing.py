@@ -14,7 +14,8 @@ from solvers.mixtures._columns import Columns, by_part
 from solvers.mixtures._fill import fill
 from solvers.mixtures._generate import fits
 from solvers.mixtures._local import Local
-from solvers.mixtures._pricing import Pricing, Room
+from solvers.mixtures._pricing import Pricing
+from solvers.mixtures._room import Room
 from solvers.objective import value
 
 MIXTURE = {"replicate": "mixture"}

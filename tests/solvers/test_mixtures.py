@@ -18,7 +18,8 @@ from solvers.catalogue import load
 from solvers.method import Context, Unsupported
 from solvers.mixtures._columns import Columns
 from solvers.mixtures._generate import fits
-from solvers.mixtures._pricing import Pricing, Room
+from solvers.mixtures._pricing import Pricing
+from solvers.mixtures._room import Room
 from tests import tiny
 
 MIXTURE = {"replicate": "mixture"}
