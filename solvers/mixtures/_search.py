@@ -59,6 +59,7 @@ class Search:
             if below >= self.keeper.value * (1 - TOLERANCE):
                 return True
             result = self._price(room, root=count == 0)
+            self.columns.turn(False)  # below the root, like devices are so no longer
             if not result.complete and result.bound < self.keeper.value * (1 - TOLERANCE):
                 return False
             bound = max(below, result.bound)

@@ -27,9 +27,13 @@ from solvers.mixtures._pricing import Pricing
 from solvers.mixtures._quick import quick
 from solvers.mixtures._room import is_coupled
 from solvers.mixtures._search import Search
+from solvers.mixtures._stages import stages
 
 RESERVE = 0.05, 0.5
 """What is kept of the time left for the last step: a share, at most so many seconds."""
+
+STAGES = 0.1
+"""Share of the time left that pipelines of stages take at most, where memory is shared."""
 
 FILL = 0.6
 """Share of the time left that goes into mixtures by walks alone, where memory is shared."""
@@ -41,8 +45,8 @@ def mixture(instance: Instance, context: Context, *, symmetry: bool = True) -> A
     Parameters
     ----------
     symmetry : bool
-        Give like devices equal weights, and take a mapping with its relabelled copies, where no
-        memory is shared.
+        Give like devices equal weights, and take a mapping with its relabelled copies, as long as
+        no memory is spent.
     """
     reason = refuses(instance)
     if reason is not None:
@@ -70,7 +74,7 @@ def mixture(instance: Instance, context: Context, *, symmetry: bool = True) -> A
     scale = keeper.value if math.isfinite(keeper.value) else guess(instance)
     pricing = Pricing(instance, scale, context.seed, context.threads, context.time_left)
     coupled = is_coupled(instance)
-    columns = Columns(instance, scale, turning=symmetry and not coupled)
+    columns = Columns(instance, scale)
     for device in first_mappings(instance, keeper.best):
         columns.add(device)
     context.built()
@@ -81,10 +85,15 @@ def mixture(instance: Instance, context: Context, *, symmetry: bool = True) -> A
         return context.time_left() - reserve
 
     local = None if pricing.cut is not None else Local(instance, pricing.member, context.seed)
+    if coupled:
+        for answer in stages(instance, time.monotonic() + STAGES * time_left()):
+            keeper.take(answer)
     if coupled and local is not None and keeper.best is not None:
         end = time.monotonic() + FILL * time_left()
         together = mappings(keeper.best)
         fill(pricing, local, columns, together, lambda: end - time.monotonic(), keeper.take)
+    if symmetry:
+        columns.turn()
     search = Search(pricing, local, columns, keeper, time_left, coupled)
     ended = search.run()
     keeper.bound_by(keeper.bound)  # what came before the answer that it meets

@@ -122,7 +122,7 @@ def test_filled_mixtures_fit_and_are_no_worse_than_what_they_grow_from(seed):
     devices = every(instance, pricing)
     first = min(devices, key=lambda d: throughput.period(instance, d))
     taken = []
-    columns = Columns(instance, 1.0, turning=False)
+    columns = Columns(instance, 1.0)
     fill(pricing, local, columns, [first], lambda: 60.0, taken.append)
     values = [value(instance, answer) for answer in taken]
     assert None not in values

@@ -105,7 +105,7 @@ def test_pricing_finds_the_mapping_of_least_weighted_load(topology, overlap, con
     held, barred = rng.random((G, K)) < 0.2, rng.random((G, K)) < 0.15
     barred &= ~held
     for room in (None, Room(held, barred)):
-        columns = Columns(instance, 2.0, turning=False)
+        columns = Columns(instance, 2.0)
         for place in np.ndindex(*(K,) * G):
             device = np.array(place)[instance.group]
             fine = check(instance, Answer(device)).valid and fits(pricing, room, device)

@@ -1,0 +1,141 @@
+"""A pipeline with stages on several devices each: what each holds, another may hold as well.
+
+Where no device holds everything, samples can still be split: the devices of a stage all hold it
+and take samples in turns. Parts are cut in their topological order, devices in a given one; the
+best cuts into stages come from a program over pairs of both.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+import numpy as np
+
+from problems import mixture, throughput
+from problems.answer import Answer
+from problems.instance import Instance
+from solvers.start import chain_of
+
+MOST = 200
+"""Places between which cuts are sought."""
+SPENT = 1e-12
+"""Shares that are rounding."""
+
+
+def stages(instance: Instance, deadline: float) -> Iterator[Answer]:
+    """Pipelines of stages, for a few orders of the devices; not all of them are valid."""
+    line = Line(instance)
+    mean = np.where(np.isfinite(instance.time), instance.time, 0.0).sum(axis=0)
+    orders = [np.arange(instance.K), np.argsort(mean, kind="stable")]
+    orders.append(np.argsort(-instance.memory, kind="stable"))
+    for order in np.unique(orders, axis=0):
+        if time.monotonic() > deadline:
+            return
+        answer = line.best(order, deadline)
+        if answer is not None:
+            yield answer
+
+
+class Line:
+    """The graph of one instance as a line of blocks of parts."""
+
+    def __init__(self, instance: Instance) -> None:
+        self.instance = instance
+        part = chain_of(instance)
+        work = np.bincount(part, np.where(np.isfinite(instance.time), instance.time, 0).mean(axis=1))
+        reach = np.cumsum(work + 1e-9 * work.sum() + 1e-30)
+        ends = np.unique(np.searchsorted(reach, np.linspace(0, reach[-1], MOST + 1)[1:]))
+        self.block = np.searchsorted(ends, part)
+        self.B = B = int(self.block.max()) + 1
+        runs = np.isfinite(instance.time)
+        self.work, self.out = self._until(np.where(runs, instance.time, 0.0)), self._until(~runs)
+        size = instance.node_bytes.astype(float)
+        readers = np.diff(instance.shared_ptr)
+        np.add.at(size, instance.shared_node, np.repeat(instance.shared_bytes, readers))
+        self.bytes = self._until(size[:, None])[:, 0]
+        first, last = self.block.copy(), self.block.copy()
+        ends_of = self.block[instance.edges]
+        np.minimum.at(first, instance.edges[:, 0], ends_of[:, 1])
+        np.maximum.at(last, instance.edges[:, 0], ends_of[:, 1])
+        self.cross = np.zeros((B + 1, len(instance.link_time)))
+        np.add.at(self.cross, first + 1, instance.link_time.T)
+        np.subtract.at(self.cross, last + 1, instance.link_time.T)
+        self.cross = self.cross.cumsum(axis=0)
+
+    def _until(self, amount: np.ndarray) -> np.ndarray:
+        """Sums over the blocks before every place, shape (B + 1, columns)."""
+        sums = np.zeros((self.B + 1, amount.shape[1]))
+        np.add.at(sums, self.block + 1, amount)
+        result: np.ndarray = sums.cumsum(axis=0)
+        return result
+
+    def best(self, order: np.ndarray, deadline: float) -> Answer | None:
+        """The pipeline of largest rate with devices in this order; None if there is none."""
+        B, K = self.B, len(order)
+        rate = np.array([self._rates(k) for k in order])  # device, from, to
+        value = np.zeros((K + 1, B + 1))
+        value[0, 0] = np.inf
+        came = np.zeros((K + 1, B + 1, 2), np.int64)
+        for last in range(1, K + 1):
+            together = np.zeros((B + 1, B + 1))
+            for first in range(last - 1, -1, -1):
+                if time.monotonic() > deadline:
+                    return None
+                together += rate[first]
+                through = np.minimum(value[first][:, None], together)
+                start = through.argmax(axis=0)
+                reached = through[start, np.arange(B + 1)]
+                better = reached > value[last]
+                value[last][better] = reached[better]
+                came[last][better] = np.stack([np.full(B + 1, first), start], 1)[better]
+        last, at = int(value[:, B].argmax()), B
+        if not 0 < value[last, B] < np.inf:
+            return None
+        chosen: list[tuple[int, int, np.ndarray, np.ndarray]] = []
+        while at > 0:
+            first, start = came[last, at].tolist()
+            chosen.append((start, at, order[first:last], rate[first:last, start, at]))
+            last, at = first, start
+        return self._answer(chosen)
+
+    def _rates(self, k: int) -> np.ndarray:
+        """Samples a second that device k takes of what lies between two places, shape (B+1, B+1).
+
+        What crosses a place is all received or sent there. 0 where it does not run or hold it.
+        """
+        instance = self.instance
+        work = self.work[None, :, k] - self.work[:, None, k]
+        others = np.arange(instance.K) != k
+        if instance.host[k] or not others.any():
+            port = np.zeros(len(self.cross))
+        elif instance.staged:
+            port = self.cross[:, instance.port[k]]
+        else:
+            port = self.cross[:, instance.wire[k, others]].max(axis=1)
+        move = port[:, None] + port[None, :]
+        load = work + move
+        if throughput.rules_of(instance).overlap != "none":
+            load = np.maximum(work, move)
+        size = self.bytes[None, :] - self.bytes[:, None]
+        places = np.arange(self.B + 1)
+        able = (places[None, :] > places[:, None]) & (size <= instance.memory[k])
+        able &= (self.out[None, :, k] == self.out[:, None, k]) & (load > 0)
+        return np.divide(1.0, load, out=np.zeros(load.shape), where=able)
+
+    def _answer(self, chosen: list[tuple[int, int, np.ndarray, np.ndarray]]) -> Answer:
+        """Mappings by which every device of a stage gets its share of the samples."""
+        able = [(first, last, who[rate > 0], rate[rate > 0]) for first, last, who, rate in chosen]
+        turns = [np.cumsum(rate / rate.sum()) for _, _, _, rate in able]
+        marks = np.unique(np.concatenate([[0.0], *turns]))
+        devices, shares = [], []
+        for low, high in zip(marks, marks[1:], strict=False):
+            if high - low <= SPENT:
+                continue
+            device = np.zeros(self.B, np.int64)
+            for (first, last, who, _), turn in zip(able, turns, strict=True):
+                mine = np.searchsorted(turn, (low + high) / 2)
+                device[first:last] = who[min(mine, len(who) - 1)]
+            devices.append(device[self.block])
+            shares.append(high - low)
+        return mixture.answer_of(self.instance, devices, np.array(shares))
