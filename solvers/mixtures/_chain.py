@@ -18,6 +18,7 @@ import numpy as np
 from numba import njit
 
 from problems import throughput
+from problems.compiled import REHEARSAL
 from problems.instance import Instance
 from problems.mixture import memory_use
 from solvers.formulations._contract import contract
@@ -113,8 +114,9 @@ class Chain:
         marks = [self.instance.device_class[:, None], weight]
         if room is not None:
             marks += [room.held.T, room.barred.T]
-        number = np.unique(np.concatenate(marks, 1), axis=0, return_inverse=True)[1]
-        return np.asarray(number).ravel()
+        rows = np.concatenate(marks, axis=1)
+        number: np.ndarray = np.unique(rows, axis=0, return_inverse=True)[1].ravel()
+        return number
 
     def _mapping(self, used: int) -> np.ndarray:
         """The way back from all items on a set of devices: the mapping of groups, shape (G,)."""
@@ -125,7 +127,8 @@ class Chain:
             base = int(self.base[piece])
             device[self.inside[top] > self.inside[base]] = k
             top, used = base, used ^ 1 << k
-        return device[self.item]
+        mapping: np.ndarray = device[self.item]
+        return mapping
 
     def _costs(self, weight: np.ndarray, room: Room | None) -> np.ndarray:
         """Weighted seconds of every piece on every device, shape (pieces, K); inf: not there."""
@@ -171,7 +174,10 @@ def chain(instance: Instance, time_left: Callable[[], float]) -> Chain | None:
     except (TooMany, OutOfTime):
         return None
     number = {key: i for i, key in enumerate(a.key.tolist())}
-    return Chain(instance, a, ideals, found, items.positions(number))
+    program = Chain(instance, a, ideals, found, items.positions(number))
+    if instance.n <= REHEARSAL:  # who asks may have no time left after what was compiled above
+        program.least(np.ones((instance.K, 3)), None, lambda: math.inf)
+    return program
 
 
 @njit(cache=True)

@@ -104,7 +104,12 @@ def _grow(  # type: ignore[no-untyped-def]
         if end > len(top):
             return at, True
         top[row], use[row] = at, 0.0
-        got[row], gave[row], reads[row], able[row] = 0.0, 0.0, False, True
+        for r in range(len(links)):
+            got[row, r] = gave[row, r] = 0.0
+        for t in range(len(shared_bytes)):
+            reads[row, t] = False
+        for k in range(K):
+            able[row, k] = True
         while row < end:
             here = top[row]
             for w in range(len(inside)):
@@ -114,10 +119,13 @@ def _grow(  # type: ignore[no-untyped-def]
                 if mark[there] == at:
                     continue
                 if end == len(top):
-                    mark[:] = -1  # the pieces from this ideal are begun anew
+                    for i in range(len(mark)):  # the pieces from this ideal are begun anew
+                        mark[i] = -1
                     return at, True
                 mark[there] = at
-                use[end], reads[end] = use[row] + kept[v], reads[row]
+                use[end] = use[row] + kept[v]
+                for t in range(len(shared_bytes)):
+                    reads[end, t] = reads[row, t]
                 for x in range(share_ptr[v], share_ptr[v + 1]):
                     if not reads[end, share[x]]:
                         reads[end, share[x]] = True
@@ -128,10 +136,12 @@ def _grow(  # type: ignore[no-untyped-def]
                     fits |= able[end, k] and use[end] <= limit[k]
                 if not fits:  # nor does what is larger
                     continue
-                top[end], got[end], gave[end] = there, got[row], gave[row]
+                top[end] = there
+                for r in range(len(links)):
+                    got[end, r], gave[end, r] = got[row, r], gave[row, r]
                 for x in range(on_ptr[v], on_ptr[v + 1]):
                     e = on[x]
-                    receives, sends = _charged(inside, member[e], producer[e], v)
+                    receives, sends = _charged(inside, member, e, producer[e], v)
                     for r in range(len(links)):
                         got[end, r] += receives * links[r, e]
                         gave[end, r] += sends * links[r, e]
@@ -143,16 +153,16 @@ def _grow(  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True)
-def _charged(inside, member, producer, v):  # type: ignore[no-untyped-def]
+def _charged(inside, member, e, producer, v):  # type: ignore[no-untyped-def]
     """By how much a net is received and sent more often once member v is inside: -1, 0 or 1."""
     some = lacked = lacks = False
     for w in range(len(inside)):
         more = inside[w]
         if v >> 6 == w:
             more |= np.uint64(1) << np.uint64(v & 63)
-        some |= (member[w] & inside[w]) != np.uint64(0)
-        lacked |= (member[w] & ~inside[w]) != np.uint64(0)
-        lacks |= (member[w] & ~more) != np.uint64(0)
+        some |= (member[e, w] & inside[w]) != np.uint64(0)
+        lacked |= (member[e, w] & ~inside[w]) != np.uint64(0)
+        lacks |= (member[e, w] & ~more) != np.uint64(0)
     held = holds(inside, producer)
     holds_now = held or v == producer
     receives = (0 if holds_now else 1) - (1 if some and not held else 0)

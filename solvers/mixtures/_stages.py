@@ -7,6 +7,7 @@ best cuts into stages come from a program over pairs of both.
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Iterator
 
@@ -42,13 +43,14 @@ class Line:
 
     def __init__(self, instance: Instance) -> None:
         self.instance = instance
-        part = chain_of(instance)
-        work = np.bincount(part, np.where(np.isfinite(instance.time), instance.time, 0).mean(axis=1))
+        part, runs = chain_of(instance), np.isfinite(instance.time)
+        work = np.bincount(
+            part, np.where(np.isfinite(instance.time), instance.time, 0).mean(axis=1)
+        )
         reach = np.cumsum(work + 1e-9 * work.sum() + 1e-30)
         ends = np.unique(np.searchsorted(reach, np.linspace(0, reach[-1], MOST + 1)[1:]))
         self.block = np.searchsorted(ends, part)
         self.B = B = int(self.block.max()) + 1
-        runs = np.isfinite(instance.time)
         self.work, self.out = self._until(np.where(runs, instance.time, 0.0)), self._until(~runs)
         size = instance.node_bytes.astype(float)
         readers = np.diff(instance.shared_ptr)
@@ -121,7 +123,8 @@ class Line:
         places = np.arange(self.B + 1)
         able = (places[None, :] > places[:, None]) & (size <= instance.memory[k])
         able &= (self.out[None, :, k] == self.out[:, None, k]) & (load > 0)
-        return np.divide(1.0, load, out=np.zeros(load.shape), where=able)
+        rates: np.ndarray = np.divide(1.0, load, out=np.zeros(load.shape), where=able)
+        return rates
 
     def _answer(self, chosen: list[tuple[int, int, np.ndarray, np.ndarray]]) -> Answer:
         """Mappings by which every device of a stage gets its share of the samples."""
@@ -129,7 +132,7 @@ class Line:
         turns = [np.cumsum(rate / rate.sum()) for _, _, _, rate in able]
         marks = np.unique(np.concatenate([[0.0], *turns]))
         devices, shares = [], []
-        for low, high in zip(marks, marks[1:], strict=False):
+        for low, high in itertools.pairwise(marks.tolist()):
             if high - low <= SPENT:
                 continue
             device = np.zeros(self.B, np.int64)

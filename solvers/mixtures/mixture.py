@@ -11,6 +11,7 @@ import time
 import numpy as np
 
 from problems.answer import Answer
+from problems.compiled import REHEARSAL
 from problems.instance import Instance
 from problems.mixture import mappings
 from problems.rules import is_mixture
@@ -20,6 +21,7 @@ from solvers.formulations._floor import floor
 from solvers.keeper import TOLERANCE, Keeper
 from solvers.method import Context, Method, Unsupported, options_of
 from solvers.mip import guess
+from solvers.mixtures._begin import begin
 from solvers.mixtures._columns import Columns
 from solvers.mixtures._fill import fill
 from solvers.mixtures._local import Local
@@ -27,13 +29,9 @@ from solvers.mixtures._pricing import Pricing
 from solvers.mixtures._quick import quick
 from solvers.mixtures._room import is_coupled
 from solvers.mixtures._search import Search
-from solvers.mixtures._stages import stages
 
 RESERVE = 0.05, 0.5
 """What is kept of the time left for the last step: a share, at most so many seconds."""
-
-STAGES = 0.1
-"""Share of the time left that pipelines of stages take at most, where memory is shared."""
 
 FILL = 0.6
 """Share of the time left that goes into mixtures by walks alone, where memory is shared."""
@@ -59,21 +57,28 @@ def mixture(instance: Instance, context: Context, *, symmetry: bool = True) -> A
     if keeper.value == 0.0:
         context.claim("optimal", 0.0, "the starting answer takes no time")
         return keeper.best
+    tiny = instance.n <= REHEARSAL  # then nothing ends it before all parts have run
     keeper.bound_by(max(floor(instance, context.time_left(), keeper.value), context.bound))
-    if keeper.proved():
+    if keeper.proved() and not tiny:
         keeper.conclude("optimal", "the starting answer meets a known bound")
         return keeper.best
     if context.time_left() <= 0:
         keeper.conclude("stopped", "no time was left for a program")
         return keeper.best
     quick(instance, context, keeper)
-    if keeper.proved():
+    if keeper.proved() and not tiny:
         keeper.bound_by(keeper.bound)  # it came before the answer that it meets
         keeper.conclude("optimal", "one mapping meets a known bound")
         return keeper.best
     scale = keeper.value if math.isfinite(keeper.value) else guess(instance)
-    pricing = Pricing(instance, scale, context.seed, context.threads, context.time_left)
     coupled = is_coupled(instance)
+    if coupled or tiny:
+        begin(instance, context, keeper, scale)
+    if keeper.proved() and not tiny:
+        keeper.bound_by(keeper.bound)
+        keeper.conclude("optimal", "a mixture meets what counts of groups bound")
+        return keeper.best
+    pricing = Pricing(instance, scale, context.seed, context.threads, context.time_left)
     columns = Columns(instance, scale)
     for device in first_mappings(instance, keeper.best):
         columns.add(device)
@@ -85,13 +90,10 @@ def mixture(instance: Instance, context: Context, *, symmetry: bool = True) -> A
         return context.time_left() - reserve
 
     local = None if pricing.cut is not None else Local(instance, pricing.member, context.seed)
-    if coupled:
-        for answer in stages(instance, time.monotonic() + STAGES * time_left()):
-            keeper.take(answer)
-    if coupled and local is not None and keeper.best is not None:
+    if (coupled or tiny) and local is not None and keeper.best is not None:
         end = time.monotonic() + FILL * time_left()
-        together = mappings(keeper.best)
-        fill(pricing, local, columns, together, lambda: end - time.monotonic(), keeper.take)
+        first = mappings(keeper.best)
+        fill(pricing, local, columns, first, lambda: end - time.monotonic(), keeper.take)
     if symmetry:
         columns.turn()
     search = Search(pricing, local, columns, keeper, time_left, coupled)

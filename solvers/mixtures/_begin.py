@@ -1,0 +1,35 @@
+"""Where memory is shared: cheap bounds and mixtures before column generation begins."""
+
+from __future__ import annotations
+
+import time
+
+from problems.answer import Answer
+from problems.compiled import REHEARSAL
+from problems.instance import Instance
+from solvers import objective
+from solvers.keeper import Keeper
+from solvers.method import Context
+from solvers.mixtures._counts import Counts
+from solvers.mixtures._stages import stages
+
+STAGES, COUNTS = 0.1, 0.3
+"""Shares of the time left that pipelines of stages and counts of groups take at most."""
+
+
+def begin(instance: Instance, context: Context, keeper: Keeper, scale: float) -> None:
+    """Take pipelines of stages and mappings by counts of groups, and what the counts bound."""
+
+    def offer(answer: Answer) -> None:
+        if objective.value(instance, answer) is not None:  # memory, or a chain, is not seen there
+            keeper.take(answer)
+
+    for answer in stages(instance, time.monotonic() + STAGES * context.time_left()):
+        offer(answer)
+    end = time.monotonic() + COUNTS * context.time_left()
+    counts = Counts(instance, scale)
+    keeper.bound_by(counts.bound(keeper.value, lambda: end - time.monotonic()))
+    left = end - time.monotonic()
+    if (not keeper.proved() or instance.n <= REHEARSAL) and left > 0:
+        at_least = max(keeper.bound, 0.0)
+        counts.solve(at_least, left, context.threads, context.seed, keeper.bound_by, offer)
