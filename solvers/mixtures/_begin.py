@@ -10,7 +10,7 @@ from problems.instance import Instance
 from solvers import objective
 from solvers.keeper import Keeper
 from solvers.method import Context
-from solvers.mixtures._counts import Counts
+from solvers.mixtures._counts import counts_of
 from solvers.mixtures._stages import stages
 
 STAGES, COUNTS = 0.1, 0.3
@@ -27,7 +27,9 @@ def begin(instance: Instance, context: Context, keeper: Keeper, scale: float) ->
     for answer in stages(instance, time.monotonic() + STAGES * context.time_left()):
         offer(answer)
     end = time.monotonic() + COUNTS * context.time_left()
-    counts = Counts(instance, scale)
+    counts = counts_of(instance, scale)
+    if counts is None:
+        return
     keeper.bound_by(counts.bound(keeper.value, lambda: end - time.monotonic()))
     left = end - time.monotonic()
     if (not keeper.proved() or instance.n <= REHEARSAL) and left > 0:

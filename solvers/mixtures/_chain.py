@@ -33,6 +33,9 @@ MOST_DEVICES = 10
 """Of which all sets are told apart."""
 MOST_BYTES = 2.0**28
 """Of ideals with their values."""
+MOST_ITEMS = 3_000
+MOST_INSIDE = 2e7
+"""Ideals x items, which are laid out."""
 MOST_PIECES = 1_000_000
 MOST_VISITS = 3e8
 """Pieces x sets of devices x devices: about a second."""
@@ -158,7 +161,10 @@ class Chain:
 
 def chain(instance: Instance, time_left: Callable[[], float]) -> Chain | None:
     """The program, or None where there are too many ideals or pieces, or no time to list them."""
-    if not throughput.rules_of(instance).contiguous or instance.K > MOST_DEVICES:
+    G = int(instance.group.max()) + 1
+    if not throughput.rules_of(instance).contiguous:
+        return None
+    if instance.K > MOST_DEVICES or G > MOST_ITEMS:
         return None
     every = np.arange(instance.K)
     items = items_of(instance, every)
@@ -170,6 +176,8 @@ def chain(instance: Instance, time_left: Callable[[], float]) -> Chain | None:
 
     try:
         ideals = lattice(a, MOST_BYTES, in_time)
+        if ideals.I * a.N > MOST_INSIDE:
+            return None
         found = pieces(a, ideals, most, in_time)
     except (TooMany, OutOfTime):
         return None

@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,16 @@ from solvers.backends._outcome import Task
 from solvers.formulations._contract import contract
 from solvers.mixtures._surrogate import surrogate
 from solvers.model import Builder, Model
-from solvers.start import chain_of
+from solvers.start import groups_in_line
+
+MOST = 30_000
+"""Kinds x devices: an LP of about a second."""
+
+
+def counts_of(instance: Instance, scale: float) -> Counts | None:
+    """The kinds of an instance, or None where they are too many."""
+    counts = Counts(instance, scale)
+    return counts if counts.work.size <= MOST else None
 
 
 class Counts:
@@ -59,7 +69,11 @@ class Counts:
         self.work = each[:, 1 + reads.shape[1] :]
         whole = c.bytes.sum() + c.shared_bytes.sum()
         self.tight = np.flatnonzero(instance.memory < whole)
-        self.model = self._model()
+
+    @cached_property
+    def model(self) -> Model:
+        """The program, built when it is first asked for."""
+        return self._model()
 
     def _model(self) -> Model:
         builder, K, tight = Builder(), self.instance.K, self.tight
@@ -92,7 +106,7 @@ class Counts:
     def _read(self, x: np.ndarray) -> Answer:
         """The mapping with these counts: of each kind, the first groups go to the first device."""
         share = x[self.model.variables["share"]].reshape(self.model.shapes["share"])
-        line = np.argsort(_first_part(self.instance), kind="stable")
+        line = groups_in_line(self.instance)
         place = np.zeros(len(self.kind), np.int64)
         for t in range(len(self.number)):
             ends = np.floor(np.cumsum(share[t]) + 0.5).astype(np.int64)
@@ -102,10 +116,11 @@ class Counts:
             )
         return Answer(place[self.instance.group])
 
-    def prices(self) -> tuple[np.ndarray, np.ndarray] | None:
+    def prices(self, seconds: float) -> tuple[np.ndarray, np.ndarray] | None:
         """Dual prices of devices' time, shape (K,) and of sum 1, and of memory, shape (tight,).
 
-        Those of the linear relaxation: units a unit, and units a byte. None without a solution.
+        Those of the linear relaxation: units a unit, and units a byte. None without a solution
+        within some seconds.
         """
         m = self.model
         matrix: Any = m.matrix
@@ -120,6 +135,7 @@ class Counts:
             b_eq=m.row_upper[equal],
             bounds=bounds,
             method="highs-ds",
+            options={"time_limit": min(seconds, 1e6)},
         )
         if result.status != 0:
             return None
@@ -133,7 +149,8 @@ class Counts:
 
     def bound(self, enough: float, time_left: Callable[[], float]) -> float:
         """Bound by one knapsack for all memory; seconds, and `enough` of them are enough."""
-        prices = self.prices()
+        seconds = time_left()
+        prices = self.prices(seconds) if seconds > 0 else None
         if prices is None:
             return 0.0
         load, byte = prices
@@ -168,10 +185,3 @@ class Counts:
             on_solution=lambda x: on_mapping(model.read(x)), on_bound=take, log=False,
         )  # fmt: skip
         highs.solve(model, task)
-
-
-def _first_part(instance: Instance) -> np.ndarray:
-    """Where each group stands in a topological order, shape (G,)."""
-    part = np.zeros(int(instance.group.max()) + 1, np.int64)
-    part[instance.group] = chain_of(instance)
-    return part

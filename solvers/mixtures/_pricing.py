@@ -30,6 +30,7 @@ from solvers.formulations._contract import Contracted, contract
 from solvers.mixtures._chain import chain
 from solvers.mixtures._columns import by_part
 from solvers.mixtures._cut import Cut
+from solvers.mixtures._parts import parts
 from solvers.mixtures._room import Room, is_coupled
 from solvers.model import Model
 
@@ -83,6 +84,7 @@ class Pricing:
         easy = instance.K == 2 and not is_coupled(instance)
         self.cut = Cut(instance, self.contracted) if easy else None
         self.chain = None if easy else chain(instance, time_left)
+        self.parts = None if easy else parts(instance, self.contracted)
 
     @cached_property
     def program(self) -> Program:
@@ -113,6 +115,12 @@ class Pricing:
         if self.chain is not None:
             end = begin + seconds
             sum_, device = self.chain.least(by_part(weights), room, lambda: end - time.monotonic())
+            return Priced(sum_ / self.scale, device)
+        plain = by_part(weights)
+        even = bool((plain == plain[0]).all())
+        if self.parts is not None and even and (room is None or room.is_open()):
+            end = begin + seconds
+            sum_, device = self.parts.least(plain[0], lambda: end - time.monotonic())
             return Priced(sum_ / self.scale, device)
         program = self.program
         model = program.model if room is None else self._in(room)

@@ -25,6 +25,10 @@ class Room:
     held: np.ndarray
     barred: np.ndarray
 
+    def is_open(self) -> bool:
+        """Whether nothing is decided."""
+        return not (self.held.any() or self.barred.any())
+
 
 def is_coupled(instance: Instance) -> bool:
     """Whether some device cannot hold everything, so that mappings share its memory."""

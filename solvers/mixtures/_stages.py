@@ -44,26 +44,45 @@ class Line:
     def __init__(self, instance: Instance) -> None:
         self.instance = instance
         part, runs = chain_of(instance), np.isfinite(instance.time)
-        work = np.bincount(
-            part, np.where(np.isfinite(instance.time), instance.time, 0).mean(axis=1)
-        )
+        work = np.bincount(part, np.where(runs, instance.time, 0.0).mean(axis=1))
         reach = np.cumsum(work + 1e-9 * work.sum() + 1e-30)
         ends = np.unique(np.searchsorted(reach, np.linspace(0, reach[-1], MOST + 1)[1:]))
         self.block = np.searchsorted(ends, part)
-        self.B = B = int(self.block.max()) + 1
+        self.B = int(self.block.max()) + 1
         self.work, self.out = self._until(np.where(runs, instance.time, 0.0)), self._until(~runs)
         size = instance.node_bytes.astype(float)
         readers = np.diff(instance.shared_ptr)
         np.add.at(size, instance.shared_node, np.repeat(instance.shared_bytes, readers))
         self.bytes = self._until(size[:, None])[:, 0]
-        first, last = self.block.copy(), self.block.copy()
-        ends_of = self.block[instance.edges]
-        np.minimum.at(first, instance.edges[:, 0], ends_of[:, 1])
-        np.maximum.at(last, instance.edges[:, 0], ends_of[:, 1])
-        self.cross = np.zeros((B + 1, len(instance.link_time)))
-        np.add.at(self.cross, first + 1, instance.link_time.T)
-        np.subtract.at(self.cross, last + 1, instance.link_time.T)
-        self.cross = self.cross.cumsum(axis=0)
+        self.got, self.gave = self._transfers()
+
+    def _transfers(self) -> tuple[np.ndarray, np.ndarray]:
+        """Seconds of receiving and sending over each link, for what lies between two places.
+
+        Shape (links, B + 1, B + 1); what is sent to several others counts once.
+        """
+        instance, B = self.instance, self.B
+        u, v = instance.edges.T
+        pairs = np.unique(np.stack([u, self.block[v]], axis=1), axis=0)
+        u, to = pairs[self.block[pairs[:, 0]] < pairs[:, 1]].T
+        source, seconds = self.block[u], instance.link_time[:, u]
+        same = np.zeros(len(u), bool)
+        same[1:] = u[1:] == u[:-1]
+        before = np.where(same, np.roll(to, 1), source)
+        furthest = np.append(~same[1:], True) if len(u) else same
+        got, gave = (np.zeros((len(instance.link_time), B + 2, B + 2)) for _ in range(2))
+        links = np.arange(len(got))[:, None]
+        # A piece that begins after the reader before, or the source, and holds this one.
+        np.add.at(got, (links, before + 1, to + 1), seconds)
+        np.subtract.at(got, (links, to + 1, to + 1), seconds)
+        p, q, seconds = source[furthest], to[furthest], seconds[:, furthest]
+        for start, sign in ((np.zeros_like(p), 1.0), (p + 1, -1.0)):
+            np.add.at(gave, (links, start, p + 1), sign * seconds)
+            np.subtract.at(gave, (links, start, q + 1), sign * seconds)
+        for each in (got, gave):
+            np.cumsum(each, axis=1, out=each)
+            np.cumsum(each, axis=2, out=each)
+        return got[:, :-1, :-1], gave[:, :-1, :-1]
 
     def _until(self, amount: np.ndarray) -> np.ndarray:
         """Sums over the blocks before every place, shape (B + 1, columns)."""
@@ -104,18 +123,18 @@ class Line:
     def _rates(self, k: int) -> np.ndarray:
         """Samples a second that device k takes of what lies between two places, shape (B+1, B+1).
 
-        What crosses a place is all received or sent there. 0 where it does not run or hold it.
+        0 where it does not run or hold it.
         """
         instance = self.instance
         work = self.work[None, :, k] - self.work[:, None, k]
         others = np.arange(instance.K) != k
         if instance.host[k] or not others.any():
-            port = np.zeros(len(self.cross))
+            move = np.zeros(work.shape)
         elif instance.staged:
-            port = self.cross[:, instance.port[k]]
+            move = self.got[instance.port[k]] + self.gave[instance.port[k]]
         else:
-            port = self.cross[:, instance.wire[k, others]].max(axis=1)
-        move = port[:, None] + port[None, :]
+            move = self.got[instance.wire[others, k]].max(axis=0)
+            move += self.gave[instance.wire[k, others]].max(axis=0)
         load = work + move
         if throughput.rules_of(instance).overlap != "none":
             load = np.maximum(work, move)

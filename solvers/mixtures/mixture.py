@@ -101,8 +101,8 @@ def mixture(instance: Instance, context: Context, *, symmetry: bool = True) -> A
     keeper.bound_by(keeper.bound)  # what came before the answer that it meets
     note = f"{len(columns.devices)} mappings, {search.nodes} nodes"
     if not ended:
-        if time_left() > 0:  # the pricing has found nothing that pays, and its bound is below
-            note += "; the last gap is within the tolerances of the pricing's solver"
+        if time_left() > 0:
+            note += "; the pricing has found nothing that pays, and its bound is below"
         keeper.conclude("stopped", note)
     else:
         keeper.conclude("infeasible" if keeper.best is None else "optimal", note)

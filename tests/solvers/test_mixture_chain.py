@@ -77,7 +77,7 @@ def test_the_program_gives_up_where_it_would_be_large_or_time_is_up(monkeypatch)
     assert chain(instance, lambda: 0.0) is None
     free = from_bundle(random_bundle(3, n=6, devices=3, rules={"replicate": "mixture"}))
     assert chain(free, lambda: FOREVER) is None
-    for limit in ("MOST_DEVICES", "MOST_BYTES", "MOST_VISITS"):
+    for limit in ("MOST_DEVICES", "MOST_ITEMS", "MOST_BYTES", "MOST_INSIDE", "MOST_VISITS"):
         with monkeypatch.context() as patched:
             patched.setattr(_chain, limit, 2)
             if limit == "MOST_VISITS":

@@ -8,11 +8,12 @@ import math
 import numpy as np
 import pytest
 
+from problems import throughput
 from problems.generate.random import random_bundle
 from problems.resolve import from_bundle
 from solvers.mixtures import _surrogate
 from solvers.mixtures._counts import Counts
-from solvers.mixtures._stages import stages
+from solvers.mixtures._stages import Line, stages
 from solvers.mixtures._surrogate import surrogate
 from solvers.objective import value
 from tests import brute_force_mixture, tiny
@@ -104,6 +105,28 @@ def test_stages_share_their_devices():
     best = min(value(instance, answer) for answer in stages(instance, FOREVER))
     assert best == pytest.approx(1.0)
     assert list(stages(instance, -1.0)) == []
+
+
+@pytest.mark.parametrize("topology", ["staged", "direct"])
+def test_what_lies_between_two_places_transfers_what_it_does_on_a_device(topology):
+    for seed in range(5):
+        bundle = random_bundle(
+            seed, n=7, devices=2, hosts=0, topology=topology, rules=MIXTURE, groups=seed % 2
+        )
+        instance = from_bundle(bundle)
+        line = Line(instance)
+        if topology == "staged":
+            into = out = instance.port[0]
+        else:
+            into, out = instance.wire[1, 0], instance.wire[0, 1]
+        if (line.block[instance.edges[:, 0]] > line.block[instance.edges[:, 1]]).any():
+            continue  # a group reads what comes after it
+        for i in range(line.B):
+            for j in range(i + 1, line.B + 1):
+                device = np.where((line.block >= i) & (line.block < j), 0, 1)
+                _, receive, send = throughput.parts(instance, device).sum(axis=0)[0]
+                assert line.got[into, i, j] == pytest.approx(receive, abs=1e-12)
+                assert line.gave[out, i, j] == pytest.approx(send, abs=1e-12)
 
 
 @pytest.mark.parametrize("contiguous", [False, True])
