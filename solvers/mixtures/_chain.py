@@ -22,7 +22,7 @@ from problems.compiled import REHEARSAL
 from problems.instance import Instance
 from problems.mixture import memory_use
 from solvers.formulations._contract import contract
-from solvers.ideals._arrays import WORD, Arrays, arrays_of
+from solvers.ideals._arrays import WORD, Arrays, arrays_of, by_number
 from solvers.ideals._contraction import items_of
 from solvers.ideals._lattice import Lattice, OutOfTime, TooMany, lattice
 from solvers.mixtures._ends import Ends, Relaxed
@@ -52,10 +52,18 @@ class Chain:
         Items; every device is a class of its own.
     item : int64 array, shape (G,)
         The item that each colocation group is part of.
+    exact : bool
+        Whether to search on over direct links.
     """
 
     def __init__(
-        self, instance: Instance, a: Arrays, ideals: Lattice, found: Pieces, item: np.ndarray
+        self,
+        instance: Instance,
+        a: Arrays,
+        ideals: Lattice,
+        found: Pieces,
+        item: np.ndarray,
+        exact: bool,
     ) -> None:
         self.instance, self.a, self.pieces, self.item = instance, a, found, item
         self.base = np.repeat(np.arange(ideals.I), np.diff(found.ptr))
@@ -68,7 +76,7 @@ class Chain:
         self.bytes, self.weight, self.reader = c.bytes[:, None], c.reader_weight, c.reader_group
         self.work = self._over(a.work.sum(axis=1))
         self.ends: Ends | None = None
-        if not instance.staged and instance.K > 2:
+        if exact and not instance.staged and instance.K > 2:
             self.ends = Ends(instance, c, self.inside[:, item] > 0)
 
     def least(
@@ -159,16 +167,28 @@ class Chain:
         return result
 
 
-def chain(instance: Instance, time_left: Callable[[], float]) -> Chain | None:
-    """The program, or None where there are too many ideals or pieces, or no time to list them."""
+def chain(
+    instance: Instance, time_left: Callable[[], float], *, line: bool = False
+) -> Chain | None:
+    """The program, or None where there are too many ideals or pieces, or no time to list them.
+
+    Parameters
+    ----------
+    line : bool
+        Know only the prefixes of one order, and over direct links relaxed costs. What that finds
+        bounds nothing, but good mappings are often such, where there need be no chain as well.
+    """
     G = int(instance.group.max()) + 1
-    if not throughput.rules_of(instance).contiguous:
+    if not throughput.rules_of(instance).contiguous and not line:
         return None
     if instance.K > MOST_DEVICES or G > MOST_ITEMS:
         return None
     every = np.arange(instance.K)
     items = items_of(instance, every)
-    a = arrays_of(items, np.ones_like(every), instance.memory, directed=True, most=math.inf)
+    sequence = by_number(items) if line else None
+    a = arrays_of(
+        items, np.ones_like(every), instance.memory, directed=True, most=math.inf, sequence=sequence
+    )
     most = int(min(MOST_PIECES, MOST_VISITS / (instance.K << instance.K)))
 
     def in_time() -> bool:
@@ -182,7 +202,7 @@ def chain(instance: Instance, time_left: Callable[[], float]) -> Chain | None:
     except (TooMany, OutOfTime):
         return None
     number = {key: i for i, key in enumerate(a.key.tolist())}
-    program = Chain(instance, a, ideals, found, items.positions(number))
+    program = Chain(instance, a, ideals, found, items.positions(number), not line)
     if instance.n <= REHEARSAL:  # who asks may have no time left after what was compiled above
         program.least(np.ones((instance.K, 3)), None, lambda: math.inf)
     return program

@@ -1,4 +1,4 @@
-"""The mapping of least weighted load, and a bound on it: a mixed-integer program, or a cut.
+"""The mapping of least weighted load, and a bound on it: a mixed-integer program, or less.
 
     minimise  sum over engines e of lambda_e load(e)
     over mappings that keep every rule and that fit beside what devices hold already
@@ -6,7 +6,8 @@
 The rows are those of the formulation of the single-mapping problem, ``assign`` or ``prefix``: there
 a row says that an engine's load is at most the period. Here the rows themselves, weighted, are
 what is minimised, and the period is gone. HiGHS solves it. For two devices that each hold
-everything it is a minimum cut (:mod:`_cut`).
+everything it is a minimum cut (:mod:`_cut`), along a chain a dynamic program over ideals
+(:mod:`_chain`), and labels do for like devices of equal weights (:mod:`_parts`).
 """
 
 from __future__ import annotations

@@ -18,36 +18,65 @@ from problems.answer import Answer
 from problems.instance import Instance
 from solvers.start import chain_of
 
-MOST = 200
-"""Places between which cuts are sought."""
+PLACES = 200, 50, 20
+"""Between which cuts are sought at most: where there are more they are even, as good as can be."""
 SPENT = 1e-12
 """Shares that are rounding."""
 
 
 def stages(instance: Instance, deadline: float) -> Iterator[Answer]:
     """Pipelines of stages, for a few orders of the devices; not all of them are valid."""
-    line = Line(instance)
     mean = np.where(np.isfinite(instance.time), instance.time, 0.0).sum(axis=0)
     orders = [np.arange(instance.K), np.argsort(mean, kind="stable")]
     orders.append(np.argsort(-instance.memory, kind="stable"))
-    for order in np.unique(orders, axis=0):
+    for most in PLACES:
         if time.monotonic() > deadline:
             return
-        answer = line.best(order, deadline)
-        if answer is not None:
-            yield answer
+        line = Line(instance, most)
+        for order in np.unique(orders, axis=0):
+            answer = line.best(order, deadline)
+            if answer is not None:
+                yield answer
+
+
+def spread(instance: Instance, devices: list[np.ndarray]) -> np.ndarray:
+    """What devices hold for some mappings, shape (n, K), and what fits besides at either end of it.
+
+    Cuts between stages may then move without any more memory. A device that holds more than one
+    stretch of the line gets nothing more.
+    """
+    line = Line(instance, PLACES[0])
+    held = mixture.held_by(instance, devices)
+    for k in range(instance.K):
+        mine = np.unique(line.block[held[:, k]])
+        if not len(mine) or not np.isfinite(instance.memory[k]):
+            continue
+        low, high = int(mine[0]), int(mine[-1]) + 1
+        if not line.takes(k, low, high):
+            continue
+        moved = True
+        while moved:
+            moved = False
+            for ends in ((low - 1, high), (low, high + 1)):
+                ends = (min(ends[0], low), max(ends[1], high))
+                if line.takes(k, *ends):
+                    (low, high), moved = ends, True
+        held[:, k] = (line.block >= low) & (line.block < high)
+    return held
 
 
 class Line:
-    """The graph of one instance as a line of blocks of parts."""
+    """The graph of one instance as a line of at most so many blocks of parts."""
 
-    def __init__(self, instance: Instance) -> None:
+    def __init__(self, instance: Instance, most: int) -> None:
         self.instance = instance
         part, runs = chain_of(instance), np.isfinite(instance.time)
-        work = np.bincount(part, np.where(runs, instance.time, 0.0).mean(axis=1))
-        reach = np.cumsum(work + 1e-9 * work.sum() + 1e-30)
-        ends = np.unique(np.searchsorted(reach, np.linspace(0, reach[-1], MOST + 1)[1:]))
-        self.block = np.searchsorted(ends, part)
+        self.block = part
+        if part.max() >= most:
+            work = np.bincount(part, np.where(runs, instance.time, 0.0).mean(axis=1))
+            reach = np.cumsum(work + 1e-9 * work.sum() + 1e-30)
+            ends = np.unique(np.searchsorted(reach, np.linspace(0, reach[-1], most + 1)[1:]))
+            self.block = np.searchsorted(ends, part)
         self.B = int(self.block.max()) + 1
         self.work, self.out = self._until(np.where(runs, instance.time, 0.0)), self._until(~runs)
         size = instance.node_bytes.astype(float)
@@ -55,6 +84,13 @@ class Line:
         np.add.at(size, instance.shared_node, np.repeat(instance.shared_bytes, readers))
         self.bytes = self._until(size[:, None])[:, 0]
         self.got, self.gave = self._transfers()
+
+    def takes(self, k: int, low: int, high: int) -> bool:
+        """Whether device k runs and holds the blocks from `low` up to `high`."""
+        if low < 0 or high > self.B:
+            return False
+        fits = self.bytes[high] - self.bytes[low] <= self.instance.memory[k]
+        return bool(fits and self.out[high, k] == self.out[low, k])
 
     def _transfers(self) -> tuple[np.ndarray, np.ndarray]:
         """Seconds of receiving and sending over each link, for what lies between two places.

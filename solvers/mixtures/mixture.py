@@ -1,12 +1,15 @@
 """`throughput` with ``replicate: mixture``: column generation with exact pricing (this suite).
 
-See :mod:`_generate` for the bound, :mod:`_pricing` for the mappings, :mod:`_search` for memory.
+See :mod:`_generate` for the bound, :mod:`_pricing` for the mappings, :mod:`_search` for memory and
+:mod:`_begin` for what precedes it.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 import time
+from collections.abc import Callable
 
 import numpy as np
 
@@ -22,6 +25,7 @@ from solvers.keeper import TOLERANCE, Keeper
 from solvers.method import Context, Method, Unsupported, options_of
 from solvers.mip import guess
 from solvers.mixtures._begin import begin
+from solvers.mixtures._chain import chain
 from solvers.mixtures._columns import Columns
 from solvers.mixtures._fill import fill
 from solvers.mixtures._local import Local
@@ -72,8 +76,7 @@ def mixture(instance: Instance, context: Context, *, symmetry: bool = True) -> A
         return keeper.best
     scale = keeper.value if math.isfinite(keeper.value) else guess(instance)
     coupled = is_coupled(instance)
-    if coupled or tiny:
-        begin(instance, context, keeper, scale)
+    starts = begin(instance, context, keeper, scale) if coupled or tiny else []
     if keeper.proved() and not tiny:
         keeper.bound_by(keeper.bound)
         keeper.conclude("optimal", "a mixture meets what counts of groups bound")
@@ -90,13 +93,14 @@ def mixture(instance: Instance, context: Context, *, symmetry: bool = True) -> A
         return context.time_left() - reserve
 
     local = None if pricing.cut is not None else Local(instance, pricing.member, context.seed)
-    if (coupled or tiny) and local is not None and keeper.best is not None:
-        end = time.monotonic() + FILL * time_left()
-        first = mappings(keeper.best)
-        fill(pricing, local, columns, first, lambda: end - time.monotonic(), keeper.take)
     if symmetry:
         columns.turn()
     search = Search(pricing, local, columns, keeper, time_left, coupled)
+    if pricing.chain is not None or pricing.parts is not None:
+        search.root()  # it takes little, and tells when to stop
+    if local is not None and starts:
+        end = time.monotonic() + FILL * time_left()
+        grow(pricing, local, columns, keeper, starts, lambda: end - time.monotonic())
     ended = search.run()
     keeper.bound_by(keeper.bound)  # what came before the answer that it meets
     note = f"{len(columns.devices)} mappings, {search.nodes} nodes"
@@ -107,6 +111,26 @@ def mixture(instance: Instance, context: Context, *, symmetry: bool = True) -> A
     else:
         keeper.conclude("infeasible" if keeper.best is None else "optimal", note)
     return keeper.best
+
+
+def grow(
+    pricing: Pricing,
+    local: Local,
+    columns: Columns,
+    keeper: Keeper,
+    starts: list[Answer],
+    time_left: Callable[[], float],
+) -> None:
+    """Let mixtures grow from one answer after the other, by walks and with cuts of one order."""
+    instance = pricing.instance
+    line = pricing.chain or chain(instance, time_left, line=True)
+    for answer, wide in itertools.product(starts, (True, False)):
+        if time_left() <= 0 or (keeper.proved() and instance.n > REHEARSAL):
+            return
+        pool = Columns(instance, columns.scale)
+        fill(pricing, local, pool, mappings(answer), line, wide, time_left, keeper.take)
+        for device in pool.devices:
+            columns.add(device)
 
 
 def refuses(instance: Instance) -> str | None:
@@ -136,6 +160,6 @@ METHOD = Method(
     warm=True,
     needs=("highspy",),
     refuses=refuses,
-    summary="Column generation over mappings, priced by a mixed-integer program",
+    summary="Column generation over mappings, priced exactly",
     mixtures=True,
 )

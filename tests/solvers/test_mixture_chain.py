@@ -102,3 +102,33 @@ def test_a_search_that_is_cut_short_bounds_and_has_a_mapping(most, monkeypatch):
         load = [float((weights * mixture.engine_loads(instance, d)).sum()) for d in valid]
         assert 0 < bound <= min(load)
         assert any(np.array_equal(device, each) for each in valid)
+
+
+@pytest.mark.parametrize("topology", ["staged", "direct"])
+def test_cuts_of_one_order_are_mappings_whatever_the_rule(topology):
+    rng = np.random.default_rng(2)
+    some = 0
+    for seed in range(10):
+        rules = {"replicate": "mixture", "contiguous": seed % 3 == 0}
+        bundle = random_bundle(
+            seed, n=6, devices=3, rules=rules, topology=topology, hosts=seed % 2, tight=1.8,
+            tied=2 * (seed % 2), unsupported=0.1,
+        )  # fmt: skip
+        instance = from_bundle(bundle)
+        pricing = Pricing(instance, 1.0, 0, 1)
+        line = chain(instance, lambda: FOREVER, line=True)
+        assert line is not None
+        assert line.ends is None
+        for room in rooms(rng, pricing.contracted.supported.shape):
+            weights = rng.random((1, 3))
+            bound, device = line.least(by_part(weights), room, lambda: FOREVER)
+            if device is None:
+                assert math.isinf(bound)
+                continue
+            some += 1
+            assert throughput.is_valid(instance, device)
+            assert fits(pricing, room, device)
+            mine = float((weights * mixture.engine_loads(instance, device)).sum())
+            assert mine >= bound * (1 - 1e-9)
+            assert topology == "direct" or mine == pytest.approx(bound, rel=1e-9)
+    assert some > 10

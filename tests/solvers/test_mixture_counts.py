@@ -8,12 +8,12 @@ import math
 import numpy as np
 import pytest
 
-from problems import throughput
+from problems import mixture, throughput
 from problems.generate.random import random_bundle
 from problems.resolve import from_bundle
 from solvers.mixtures import _surrogate
 from solvers.mixtures._counts import Counts
-from solvers.mixtures._stages import Line, stages
+from solvers.mixtures._stages import Line, spread, stages
 from solvers.mixtures._surrogate import surrogate
 from solvers.objective import value
 from tests import brute_force_mixture, tiny
@@ -114,7 +114,7 @@ def test_what_lies_between_two_places_transfers_what_it_does_on_a_device(topolog
             seed, n=7, devices=2, hosts=0, topology=topology, rules=MIXTURE, groups=seed % 2
         )
         instance = from_bundle(bundle)
-        line = Line(instance)
+        line = Line(instance, 20)
         if topology == "staged":
             into = out = instance.port[0]
         else:
@@ -147,3 +147,29 @@ def test_stages_of_random_instances_are_no_better_than_the_best_mixture(contiguo
                 assert best is not None
                 assert found >= best * (1 - 1e-9)
     assert some > 5
+
+
+def test_what_devices_hold_spreads_to_its_neighbours():
+    # A chain of four on two devices; one holds three groups, one has room for two.
+    instance = tiny.instance(
+        [[1.0, 1.0]] * 4, [(0, 1), (1, 2), (2, 3)], problem="throughput", memory=[15, 10],
+        weights=[{f"p{i}": 5} for i in range(4)], delay=[0.0, 0.0], payload=[0] * 4, rules=MIXTURE,
+    )  # fmt: skip
+    held = spread(instance, [np.array([0, 0, 1, 1])])
+    assert held.T.tolist() == [[True, True, True, False], [False, False, True, True]]
+    # Two stretches are left as they are.
+    held = spread(instance, [np.array([0, 1, 1, 0])])
+    assert held.T.tolist() == [[True, False, False, True], [False, True, True, False]]
+
+
+def test_what_spreads_fits():
+    for seed in range(8):
+        instance = from_bundle(
+            random_bundle(seed, n=7, devices=3, rules=MIXTURE, tight=1.8, tied=2 * (seed % 2))
+        )
+        for answer in stages(instance, FOREVER):
+            if value(instance, answer) is None:
+                continue
+            held = spread(instance, mixture.mappings(answer))
+            assert (mixture.memory_use(instance, held) <= instance.memory).all()
+            assert (held >= mixture.held_by(instance, mixture.mappings(answer))).all()

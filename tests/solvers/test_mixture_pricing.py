@@ -10,6 +10,7 @@ import pytest
 from problems import mixture, throughput
 from problems.generate.random import random_bundle
 from problems.resolve import from_bundle
+from solvers.mixtures._chain import chain
 from solvers.mixtures._columns import Columns, by_part
 from solvers.mixtures._fill import fill
 from solvers.mixtures._generate import fits
@@ -123,7 +124,8 @@ def test_filled_mixtures_fit_and_are_no_worse_than_what_they_grow_from(seed):
     first = min(devices, key=lambda d: throughput.period(instance, d))
     taken = []
     columns = Columns(instance, 1.0)
-    fill(pricing, local, columns, [first], lambda: 60.0, taken.append)
+    line = chain(instance, lambda: 60.0, line=True) if seed % 2 else None
+    fill(pricing, local, columns, [first], line, seed > 1, lambda: 60.0, taken.append)
     values = [value(instance, answer) for answer in taken]
     assert None not in values
     assert min(values) <= throughput.period(instance, first) * (1 + 1e-9)
