@@ -50,6 +50,8 @@ class Search:
 
     def run(self) -> bool:
         """Whether the search came to its end."""
+        if self.nodes and self.keeper.proved():
+            return True
         if not self.coupled:
             return self.root().complete or self.keeper.proved()
         G, K = self.pricing.contracted.supported.shape

@@ -92,13 +92,14 @@ def mixture(instance: Instance, context: Context, *, symmetry: bool = True) -> A
     def time_left() -> float:
         return context.time_left() - reserve
 
-    local = None if pricing.cut is not None else Local(instance, pricing.member, context.seed)
+    simple = pricing.cut is not None and not tiny
+    local = None if simple else Local(instance, pricing.member, context.seed)
     if symmetry:
         columns.turn()
     search = Search(pricing, local, columns, keeper, time_left, coupled)
-    if pricing.chain is not None or pricing.parts is not None:
+    if starts and (pricing.chain is not None or pricing.parts is not None):
         search.root()  # it takes little, and tells when to stop
-    if local is not None and starts:
+    if starts and local is not None:
         end = time.monotonic() + FILL * time_left()
         grow(pricing, local, columns, keeper, starts, lambda: end - time.monotonic())
     ended = search.run()
