@@ -155,6 +155,13 @@ def chain_of(instance: Instance) -> np.ndarray:
     return result
 
 
+def groups_in_line(instance: Instance) -> np.ndarray:
+    """Colocation groups in the order of their parts, shape (G,); see :func:`chain_of`."""
+    part = np.zeros(int(instance.group.max()) + 1, np.int64)
+    part[instance.group] = chain_of(instance)
+    return np.argsort(part, kind="stable")
+
+
 def _by_part(instance: Instance, part: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     work = np.zeros((int(part.max()) + 1, instance.K))
     np.add.at(work, part, instance.time)

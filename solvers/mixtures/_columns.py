@@ -21,17 +21,25 @@ class Columns:
     devices : list of int64 arrays, shape (n,)
     loads : list of float64 arrays, shape (E * K,)
         Seconds a sample of every engine, in units of `scale` seconds.
+    turns : list of int64 arrays, shape (K,)
+        Devices in place of those of a mapping that is added, for each of its copies.
     """
 
-    def __init__(self, instance: Instance, scale: float, turning: bool) -> None:
+    def __init__(self, instance: Instance, scale: float) -> None:
         self.instance, self.scale = instance, scale
         self.devices: list[np.ndarray] = []
         self.loads: list[np.ndarray] = []
         self._known: dict[bytes, int] = {}
-        self.turns = _turns(instance) if turning else [np.arange(instance.K)]
+        self.turns = [np.arange(instance.K)]
+
+    def turn(self, on: bool = True) -> None:
+        """Take mappings with all that like devices make of them, known ones too, or no longer."""
+        self.turns = _turns(self.instance) if on else self.turns[:1]
+        for device in list(self.devices) if on else []:
+            self.add(device)
 
     def add(self, device: np.ndarray) -> bool:
-        """Take a mapping with all that like devices make of it; whether any of them is new."""
+        """Take a mapping, with its turns; whether any of them is new."""
         fresh = False
         for turn in self.turns:
             turned = turn[device]

@@ -13,11 +13,14 @@ import numpy as np
 
 from problems import mixture
 from problems.answer import Answer
-from solvers.mixtures._columns import Columns
+from solvers.mixtures._chain import Chain
+from solvers.mixtures._columns import Columns, by_part
 from solvers.mixtures._generate import PAYS, SMALL, WALKS, WORTH, fits
 from solvers.mixtures._local import Local
 from solvers.mixtures._master import rates
-from solvers.mixtures._pricing import Pricing, Room
+from solvers.mixtures._pricing import Pricing
+from solvers.mixtures._room import Room
+from solvers.mixtures._stages import spread
 
 IDLE = 2
 """Rounds of walks in a row that bring nothing, after which it ends."""
@@ -31,10 +34,21 @@ def fill(
     local: Local,
     columns: Columns,
     first: list[np.ndarray],
+    line: Chain | None,
+    wide: bool,
     time_left: Callable[[], float],
     take: Callable[[Answer], None],
 ) -> None:
-    """Offer the mixtures that grow from mappings which fit together, each of shape (n,)."""
+    """Offer the mixtures that grow from mappings which fit together, each of shape (n,).
+
+    Parameters
+    ----------
+    line : Chain or None
+        Is asked for mappings besides walks.
+    wide : bool
+        Spend memory on what lies next to what devices hold, before it goes to what gains most; do
+        nothing where that is nothing.
+    """
     instance = pricing.instance
     G, K = pricing.contracted.supported.shape
     groups, nobody = np.arange(G), np.zeros((G, K), bool)
@@ -42,8 +56,12 @@ def fill(
     for device in first:
         columns.add(device)
         held[groups, device[pricing.member]] = True
+    if wide:
+        plain, held = held, spread(instance, first)[pricing.member]
+        if (held == plain).all():
+            return  # the other way is the same
     whole = float(pricing.contracted.bytes.sum() + pricing.contracted.shared_bytes.sum())
-    idle, free = 0, False
+    idle, free = 0, wide
     while idle < IDLE and time_left() > 0:
         room = Room(held, nobody)
         inside = [held[groups, each[pricing.member]].all() for each in columns.devices]
@@ -60,6 +78,11 @@ def fill(
             start = columns.devices[mine[j]]
             barred = ~held if free else None
             found = local.least(weights.reshape(-1, K), start, held, barred, time_left)
+            if found is not None:
+                columns.add(found)
+        if line is not None:
+            allowed = Room(held, ~held) if free else room
+            _, found = line.least(by_part(weights.reshape(-1, K)), allowed, time_left)
             if found is not None:
                 columns.add(found)
         if free:

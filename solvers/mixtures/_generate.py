@@ -22,7 +22,8 @@ from solvers.keeper import TOLERANCE
 from solvers.mixtures._columns import Columns
 from solvers.mixtures._local import Local
 from solvers.mixtures._master import rates
-from solvers.mixtures._pricing import Pricing, Room
+from solvers.mixtures._pricing import Pricing
+from solvers.mixtures._room import Room
 
 PULL = 0.5
 """Share of the best weights so far in those that are priced: plain ones jump about."""

@@ -1,4 +1,4 @@
-"""The mapping of least weighted load, and a bound on it: a mixed-integer program, or a cut.
+"""The mapping of least weighted load, and a bound on it: a mixed-integer program, or less.
 
     minimise  sum over engines e of lambda_e load(e)
     over mappings that keep every rule and that fit beside what devices hold already
@@ -6,13 +6,15 @@
 The rows are those of the formulation of the single-mapping problem, ``assign`` or ``prefix``: there
 a row says that an engine's load is at most the period. Here the rows themselves, weighted, are
 what is minimised, and the period is gone. HiGHS solves it. For two devices that each hold
-everything it is a minimum cut (:mod:`_cut`).
+everything it is a minimum cut (:mod:`_cut`), along a chain a dynamic program over ideals
+(:mod:`_chain`), and labels do for like devices of equal weights (:mod:`_parts`).
 """
 
 from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
@@ -22,13 +24,15 @@ from scipy.sparse import csr_matrix
 
 from problems import throughput
 from problems.instance import Instance
-from problems.placement import memory_use
 from solvers.backends import highs
 from solvers.backends._outcome import Task
 from solvers.formulations import assign, prefix
 from solvers.formulations._contract import Contracted, contract
+from solvers.mixtures._chain import chain
 from solvers.mixtures._columns import by_part
 from solvers.mixtures._cut import Cut
+from solvers.mixtures._parts import parts
+from solvers.mixtures._room import Room, is_coupled
 from solvers.model import Model
 
 ENGINES = {
@@ -63,32 +67,25 @@ class Program:
     x: np.ndarray
 
 
-@dataclass(frozen=True, eq=False)
-class Room:
-    """What is decided of where nodes may be: a node of the search over memory.
-
-    Attributes
-    ----------
-    held : bool array, shape (G, K)
-        Pairs of group and device whose memory is spent, whoever uses them.
-    barred : bool array, shape (G, K)
-        Pairs that no mapping uses.
-    """
-
-    held: np.ndarray
-    barred: np.ndarray
-
-
 class Pricing:
     """Prices mappings of one instance; `scale` is the seconds of a unit."""
 
-    def __init__(self, instance: Instance, scale: float, seed: int, threads: int) -> None:
+    def __init__(
+        self,
+        instance: Instance,
+        scale: float,
+        seed: int,
+        threads: int,
+        time_left: Callable[[], float] = lambda: math.inf,
+    ) -> None:
         self.instance, self.scale, self.seed, self.threads = instance, scale, seed, threads
         self.contracted: Contracted = contract(instance)
         self.member = np.unique(instance.group, return_index=True)[1]
         self.engines = len(ENGINES[throughput.rules_of(instance).overlap]) * instance.K
         easy = instance.K == 2 and not is_coupled(instance)
         self.cut = Cut(instance, self.contracted) if easy else None
+        self.chain = None if easy else chain(instance, time_left)
+        self.parts = None if easy else parts(instance, self.contracted)
 
     @cached_property
     def program(self) -> Program:
@@ -116,6 +113,16 @@ class Pricing:
             seconds_a_sample, device = self.cut.least(by_part(weights))
             return Priced(seconds_a_sample / self.scale, device)
         begin = time.monotonic()
+        if self.chain is not None:
+            end = begin + seconds
+            sum_, device = self.chain.least(by_part(weights), room, lambda: end - time.monotonic())
+            return Priced(sum_ / self.scale, device)
+        plain = by_part(weights)
+        even = bool((plain == plain[0]).all())
+        if self.parts is not None and even and (room is None or room.is_open()):
+            end = begin + seconds
+            sum_, device = self.parts.least(plain[0], lambda: end - time.monotonic())
+            return Priced(sum_ / self.scale, device)
         program = self.program
         model = program.model if room is None else self._in(room)
         cost = np.asarray(program.loads.T @ weights.ravel())
@@ -171,12 +178,6 @@ class Pricing:
             model, upper=upper, lower=lower, row_upper=row_upper, matrix=matrix
         )
         return changed
-
-
-def is_coupled(instance: Instance) -> bool:
-    """Whether some device cannot hold everything, so that mappings share its memory."""
-    whole = float(memory_use(instance, np.zeros(instance.n, np.int64))[0])
-    return bool((instance.memory < whole).any())
 
 
 def _program(instance: Instance, contracted: Contracted, scale: float) -> Program:

@@ -21,7 +21,8 @@ from solvers.mixtures._columns import Columns
 from solvers.mixtures._generate import Priced, generate
 from solvers.mixtures._local import Local
 from solvers.mixtures._master import rates
-from solvers.mixtures._pricing import Pricing, Room
+from solvers.mixtures._pricing import Pricing
+from solvers.mixtures._room import Room
 
 
 class Search:
@@ -42,11 +43,17 @@ class Search:
         self.instance = pricing.instance
         self.nodes = 0
 
+    def root(self) -> Priced:
+        """Price the first node, where nothing is decided."""
+        none = np.zeros(self.pricing.contracted.supported.shape, bool)
+        return self._price(Room(none, none) if self.coupled else None, root=True)
+
     def run(self) -> bool:
         """Whether the search came to its end."""
+        if self.nodes and self.keeper.proved():
+            return True
         if not self.coupled:
-            result = self._price(None, root=True)
-            return result.complete or self.keeper.proved()
+            return self.root().complete or self.keeper.proved()
         G, K = self.pricing.contracted.supported.shape
         none = np.zeros((G, K), bool)
         count = 0
@@ -57,7 +64,8 @@ class Search:
             self.keeper.bound_by(min(below, self.keeper.value))
             if below >= self.keeper.value * (1 - TOLERANCE):
                 return True
-            result = self._price(room, root=count == 0)
+            result = self._price(room, root=False) if count else self.root()
+            self.columns.turn(False)  # below the root, like devices are so no longer
             if not result.complete and result.bound < self.keeper.value * (1 - TOLERANCE):
                 return False
             bound = max(below, result.bound)

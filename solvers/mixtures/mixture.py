@@ -1,16 +1,20 @@
 """`throughput` with ``replicate: mixture``: column generation with exact pricing (this suite).
 
-See :mod:`_generate` for the bound, :mod:`_pricing` for the mappings, :mod:`_search` for memory.
+See :mod:`_generate` for the bound, :mod:`_pricing` for the mappings, :mod:`_search` for memory and
+:mod:`_begin` for what precedes it.
 """
 
 from __future__ import annotations
 
+import itertools
 import math
 import time
+from collections.abc import Callable
 
 import numpy as np
 
 from problems.answer import Answer
+from problems.compiled import REHEARSAL
 from problems.instance import Instance
 from problems.mixture import mappings
 from problems.rules import is_mixture
@@ -20,11 +24,14 @@ from solvers.formulations._floor import floor
 from solvers.keeper import TOLERANCE, Keeper
 from solvers.method import Context, Method, Unsupported, options_of
 from solvers.mip import guess
+from solvers.mixtures._begin import begin
+from solvers.mixtures._chain import chain
 from solvers.mixtures._columns import Columns
 from solvers.mixtures._fill import fill
 from solvers.mixtures._local import Local
-from solvers.mixtures._pricing import Pricing, is_coupled
+from solvers.mixtures._pricing import Pricing
 from solvers.mixtures._quick import quick
+from solvers.mixtures._room import is_coupled
 from solvers.mixtures._search import Search
 
 RESERVE = 0.05, 0.5
@@ -40,8 +47,8 @@ def mixture(instance: Instance, context: Context, *, symmetry: bool = True) -> A
     Parameters
     ----------
     symmetry : bool
-        Give like devices equal weights, and take a mapping with its relabelled copies, where no
-        memory is shared.
+        Give like devices equal weights, and take a mapping with its relabelled copies, as long as
+        no memory is spent.
     """
     reason = refuses(instance)
     if reason is not None:
@@ -54,22 +61,28 @@ def mixture(instance: Instance, context: Context, *, symmetry: bool = True) -> A
     if keeper.value == 0.0:
         context.claim("optimal", 0.0, "the starting answer takes no time")
         return keeper.best
+    tiny = instance.n <= REHEARSAL  # then nothing ends it before all parts have run
     keeper.bound_by(max(floor(instance, context.time_left(), keeper.value), context.bound))
-    if keeper.proved():
+    if keeper.proved() and not tiny:
         keeper.conclude("optimal", "the starting answer meets a known bound")
         return keeper.best
     if context.time_left() <= 0:
         keeper.conclude("stopped", "no time was left for a program")
         return keeper.best
     quick(instance, context, keeper)
-    if keeper.proved():
+    if keeper.proved() and not tiny:
         keeper.bound_by(keeper.bound)  # it came before the answer that it meets
         keeper.conclude("optimal", "one mapping meets a known bound")
         return keeper.best
     scale = keeper.value if math.isfinite(keeper.value) else guess(instance)
-    pricing = Pricing(instance, scale, context.seed, context.threads)
     coupled = is_coupled(instance)
-    columns = Columns(instance, scale, turning=symmetry and not coupled)
+    starts = begin(instance, context, keeper, scale) if coupled or tiny else []
+    if keeper.proved() and not tiny:
+        keeper.bound_by(keeper.bound)
+        keeper.conclude("optimal", "a mixture meets what counts of groups bound")
+        return keeper.best
+    pricing = Pricing(instance, scale, context.seed, context.threads, context.time_left)
+    columns = Columns(instance, scale)
     for device in first_mappings(instance, keeper.best):
         columns.add(device)
     context.built()
@@ -79,22 +92,46 @@ def mixture(instance: Instance, context: Context, *, symmetry: bool = True) -> A
     def time_left() -> float:
         return context.time_left() - reserve
 
-    local = None if pricing.cut is not None else Local(instance, pricing.member, context.seed)
-    if coupled and local is not None and keeper.best is not None:
-        end = time.monotonic() + FILL * time_left()
-        together = mappings(keeper.best)
-        fill(pricing, local, columns, together, lambda: end - time.monotonic(), keeper.take)
+    simple = pricing.cut is not None and not tiny
+    local = None if simple else Local(instance, pricing.member, context.seed)
+    if symmetry:
+        columns.turn()
     search = Search(pricing, local, columns, keeper, time_left, coupled)
+    if starts and (pricing.chain is not None or pricing.parts is not None):
+        search.root()  # it takes little, and tells when to stop
+    if starts and local is not None:
+        end = time.monotonic() + FILL * time_left()
+        grow(pricing, local, columns, keeper, starts, lambda: end - time.monotonic())
     ended = search.run()
     keeper.bound_by(keeper.bound)  # what came before the answer that it meets
     note = f"{len(columns.devices)} mappings, {search.nodes} nodes"
     if not ended:
-        if time_left() > 0:  # the pricing has found nothing that pays, and its bound is below
-            note += "; the last gap is within the tolerances of the pricing's solver"
+        if time_left() > 0:
+            note += "; the pricing has found nothing that pays, and its bound is below"
         keeper.conclude("stopped", note)
     else:
         keeper.conclude("infeasible" if keeper.best is None else "optimal", note)
     return keeper.best
+
+
+def grow(
+    pricing: Pricing,
+    local: Local,
+    columns: Columns,
+    keeper: Keeper,
+    starts: list[Answer],
+    time_left: Callable[[], float],
+) -> None:
+    """Let mixtures grow from one answer after the other, by walks and with cuts of one order."""
+    instance = pricing.instance
+    line = pricing.chain or chain(instance, time_left, line=True)
+    for answer, wide in itertools.product(starts, (True, False)):
+        if time_left() <= 0 or (keeper.proved() and instance.n > REHEARSAL):
+            return
+        pool = Columns(instance, columns.scale)
+        fill(pricing, local, pool, mappings(answer), line, wide, time_left, keeper.take)
+        for device in pool.devices:
+            columns.add(device)
 
 
 def refuses(instance: Instance) -> str | None:
@@ -124,6 +161,6 @@ METHOD = Method(
     warm=True,
     needs=("highspy",),
     refuses=refuses,
-    summary="Column generation over mappings, priced by a mixed-integer program",
+    summary="Column generation over mappings, priced exactly",
     mixtures=True,
 )

@@ -10,11 +10,13 @@ import pytest
 from problems import mixture, throughput
 from problems.generate.random import random_bundle
 from problems.resolve import from_bundle
+from solvers.mixtures._chain import chain
 from solvers.mixtures._columns import Columns, by_part
 from solvers.mixtures._fill import fill
 from solvers.mixtures._generate import fits
 from solvers.mixtures._local import Local
-from solvers.mixtures._pricing import Pricing, Room
+from solvers.mixtures._pricing import Pricing
+from solvers.mixtures._room import Room
 from solvers.objective import value
 
 MIXTURE = {"replicate": "mixture"}
@@ -121,8 +123,9 @@ def test_filled_mixtures_fit_and_are_no_worse_than_what_they_grow_from(seed):
     devices = every(instance, pricing)
     first = min(devices, key=lambda d: throughput.period(instance, d))
     taken = []
-    columns = Columns(instance, 1.0, turning=False)
-    fill(pricing, local, columns, [first], lambda: 60.0, taken.append)
+    columns = Columns(instance, 1.0)
+    line = chain(instance, lambda: 60.0, line=True) if seed % 2 else None
+    fill(pricing, local, columns, [first], line, seed > 1, lambda: 60.0, taken.append)
     values = [value(instance, answer) for answer in taken]
     assert None not in values
     assert min(values) <= throughput.period(instance, first) * (1 + 1e-9)

@@ -18,7 +18,8 @@ from solvers.catalogue import load
 from solvers.method import Context, Unsupported
 from solvers.mixtures._columns import Columns
 from solvers.mixtures._generate import fits
-from solvers.mixtures._pricing import Pricing, Room
+from solvers.mixtures._pricing import Pricing
+from solvers.mixtures._room import Room
 from tests import tiny
 
 MIXTURE = {"replicate": "mixture"}
@@ -104,7 +105,7 @@ def test_pricing_finds_the_mapping_of_least_weighted_load(topology, overlap, con
     held, barred = rng.random((G, K)) < 0.2, rng.random((G, K)) < 0.15
     barred &= ~held
     for room in (None, Room(held, barred)):
-        columns = Columns(instance, 2.0, turning=False)
+        columns = Columns(instance, 2.0)
         for place in np.ndindex(*(K,) * G):
             device = np.array(place)[instance.group]
             fine = check(instance, Answer(device)).valid and fits(pricing, room, device)
