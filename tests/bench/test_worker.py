@@ -73,7 +73,7 @@ def test_the_tiny_instance_is_tight_where_the_large_one_is():
     assert check(tiny, answer).valid
 
 
-@pytest.mark.parametrize("entry", ["annealing", "greedy", "lns", "portfolio"])
+@pytest.mark.parametrize("entry", ["annealing", "greedy", "lns", "mixture", "portfolio"])
 def test_nothing_is_compiled_or_loaded_under_the_clock(entry):
     """Code that the warm-up does not come to costs its seconds to the run, unseen."""
     script = Path(__file__).with_name("under_the_clock.py")
