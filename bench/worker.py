@@ -6,7 +6,6 @@ hands on what the method reports. It decides nothing: what counts is the supervi
 
 from __future__ import annotations
 
-import ctypes
 import errno
 import faulthandler
 import os
@@ -45,6 +44,7 @@ from bench.frames import (
     unpack,
 )
 from bench.outcome import OUT_OF_MEMORY
+from bench.parent import die_with
 from bench.plain import LINE, headline
 from bench.transport import read_instance
 from problems import compiled
@@ -59,7 +59,6 @@ ENOUGH = 0.8
 LEFT = 0.25
 """Share of the time that one may leave that takes all it gets: its parts keep clear of the end."""
 WARM_UP_PATIENCE_S = 100.0
-_PR_SET_PDEATHSIG = 1
 _OUT_OF_MEMORY = Failed("MemoryError", memory=True)
 
 
@@ -92,7 +91,7 @@ class Wire:
 
 def main(report: int, parent: int) -> NoReturn:
     """Run one task; `report` is the descriptor of reports, `parent` the keeper's number."""
-    _die_with(parent)
+    die_with(parent)
     faulthandler.enable()
     # The method's standard input is empty; the control pipe is not for it to read.
     control = os.dup(0)
@@ -230,10 +229,3 @@ def _peak_bytes() -> int:
         if line.startswith("VmHWM:"):
             return int(line.split()[1]) * 1024
     return 0
-
-
-def _die_with(parent: int) -> None:
-    """Ask the kernel to end this process when its keeper dies, even by SIGKILL."""
-    ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:
-        os._exit(1)  # it died before the line above

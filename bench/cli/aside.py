@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from contextlib import AbstractContextManager
 from multiprocessing import get_context
@@ -10,6 +11,7 @@ from multiprocessing.process import BaseProcess
 from types import TracebackType
 
 import problems.bounds.theoretical  # noqa: F401 - registers them all, in the other process too
+from bench.parent import die_with
 from problems.bounds.registry import REGISTRY, Bound
 from problems.instance import Instance
 
@@ -75,14 +77,15 @@ class Aside(AbstractContextManager["Aside"]):
     def _started(self) -> Connection:
         context = get_context("spawn")
         ours, theirs = context.Pipe()
-        self._process = context.Process(target=_serve, args=(theirs,), daemon=True)
+        self._process = context.Process(target=_serve, args=(theirs, os.getpid()), daemon=True)
         self._process.start()
         theirs.close()
         return ours
 
 
-def _serve(line: Connection) -> None:
+def _serve(line: Connection, parent: int) -> None:
     """Answer until the other end is closed."""
+    die_with(parent)  # amidst a search, too
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the process that has asked
     while True:
         try:

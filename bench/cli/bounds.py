@@ -11,7 +11,7 @@ from bench.cli import DONE, Interrupted, output
 from bench.cli.aside import Aside, Died
 from bench.leaderboard.words import seconds as in_words
 from bench.selection import load, select
-from problems.bounds.registry import REGISTRY, Bounder
+from problems.bounds.registry import REGISTRY, Bound, Bounder
 from problems.catalogue import Library
 from problems.instance import Instance
 
@@ -48,21 +48,21 @@ def run(text: str, options: Options, json: bool) -> int:
     if options.save:
         output.writable(bounds.path().parent)
     output.faults(bounds.load().faults)
-    told: list[dict[str, Any]] = []
+    found: list[_Instance] = []
     progress = _Progress(len(selected), options.search)
     try:
         with Aside() as aside:
             for each in selected:
-                instance = load(each, library)
-                told += of_instance(instance, options, progress, aside)
+                found.append(_Instance(load(each, library)))
+                found[-1].compute(options, progress, aside)
     except KeyboardInterrupt:
         kept = f"kept in {bounds.path()}" if options.save else "shown"
         progress.clear()
-        _show(told, json)
+        _show([row for each in found for row in each.told()], json)
         output.warn(f"placebench: interrupted; the bounds that were finished are {kept}")
         raise Interrupted from None
     progress.clear()
-    _show(told, json)
+    _show([row for each in found for row in each.told()], json)
     return DONE
 
 
@@ -84,65 +84,92 @@ def _table(told: list[dict[str, Any]]) -> None:
         output.rows(COLUMNS, rows, title=instance)
 
 
-def of_instance(
-    instance: Instance, options: Options, progress: _Progress, aside: Aside
-) -> list[dict[str, Any]]:
-    """Every bound of the instance's problem as plain values, largest first, refused ones last."""
-    progress.begin(instance.id)
-    known = bounds.load().of(instance.digest)
-    valid: list[tuple[bounds.Stored, bool]] = []
-    others: list[tuple[Bounder, str]] = []
-    for entry in REGISTRY.values():
-        if instance.problem not in entry.problems:
-            continue
-        reason = entry.valid_for(instance)
-        stored = None if options.fresh else known.get(entry.name)
-        if reason is not None:
-            others.append((entry, reason))
-        elif stored is not None and not (options.search and _cut_short(stored, options.seconds)):
-            valid.append((stored, True))
-        elif entry.effort == "search" and not options.search:
-            others.append((entry, "not run: --search"))
-        else:
-            progress.working(entry.name)
-            limit = options.seconds if entry.effort == "search" else 0.0
-            try:
-                found = aside.search(entry.name, instance, limit) if limit else entry(instance)
-            except Died:
-                others.append((entry, "its process was ended, perhaps for want of memory"))
-                continue
-            new = bounds.Stored(
-                entry.name, entry.version, found.value, found.seconds, limit, found.note
-            )
-            # At once: a search of many minutes is not lost to a later one that is interrupted.
-            if options.save:
-                bounds.save(instance, [new])
-            better = new if stored is None or new.value >= stored.value else stored
-            valid.append((better, better is stored))
-    valid.sort(key=lambda each: -each[0].value)
-    best = valid[0][0].value if valid else 0.0
-    progress.end(instance.id, f"{in_words(best)} {valid[0][0].name}" if valid else "no valid bound")
-    head = {"instance": instance.id, "digest": instance.digest}
-    told: list[dict[str, Any]] = [
-        {
-            **head,
-            "bound": each.name,
-            "effort": REGISTRY[each.name].effort,
-            "value_s": each.value,
-            "of_best": each.value / best if best > 0 else 1.0,
-            "theoretical": each.value == best,
-            "seconds": each.seconds,
-            "on_file": on_file,
-            "note": each.note,
-        }
-        for each, on_file in valid
-    ]
-    empty = {"value_s": None, "of_best": None, "theoretical": False, "seconds": None}
-    told += [
-        {**head, "bound": e.name, "effort": e.effort, **empty, "on_file": False, "note": reason}
-        for e, reason in others
-    ]
-    return told
+class _Instance:
+    """The bounds of one instance, as far as they are known."""
+
+    def __init__(self, instance: Instance) -> None:
+        self.instance = instance
+        self.valid: list[tuple[bounds.Stored, bool]] = []  # and whether it was on file
+        self.others: dict[str, str] = {}  # name -> why there is none
+
+    def compute(self, options: Options, progress: _Progress, aside: Aside) -> None:
+        """Take from the file or compute every bound of the instance's problem."""
+        instance = self.instance
+        progress.begin(instance.id)
+        known = bounds.load().of(instance.digest)
+        mine = [each for each in REGISTRY.values() if instance.problem in each.problems]
+        self.others = {each.name: "interrupted" for each in mine}
+        for entry in mine:
+            reason = entry.valid_for(instance)
+            stored = None if options.fresh else known.get(entry.name)
+            if reason is not None:
+                self.others[entry.name] = reason
+            elif stored is not None and not (
+                options.search and _cut_short(stored, options.seconds)
+            ):
+                self._take(stored, True)
+            elif entry.effort == "search" and not options.search:
+                self.others[entry.name] = "not run: --search"
+            else:
+                progress.working(entry.name)
+                self._search(entry, stored, options, aside)
+        best = max((each for each, _ in self.valid), key=lambda each: each.value, default=None)
+        said = "no valid bound" if best is None else f"{in_words(best.value)} {best.name}"
+        progress.end(instance.id, said)
+
+    def _search(
+        self, entry: Bounder, stored: bounds.Stored | None, options: Options, aside: Aside
+    ) -> None:
+        limit = options.seconds if entry.effort == "search" else 0.0
+        try:
+            found = (aside.search if limit else _here)(entry.name, self.instance, limit)
+        except Died:
+            self.others[entry.name] = "its process was ended, perhaps for want of memory"
+            return
+        new = bounds.Stored(
+            entry.name, entry.version, found.value, found.seconds, limit, found.note
+        )
+        # At once: a search of many minutes is not lost to a later one that is interrupted.
+        if options.save:
+            bounds.save(self.instance, [new])
+        better = new if stored is None or new.value >= stored.value else stored
+        self._take(better, better is stored)
+
+    def _take(self, found: bounds.Stored, on_file: bool) -> None:
+        self.valid.append((found, on_file))
+        del self.others[found.name]
+
+    def told(self) -> list[dict[str, Any]]:
+        """Every bound as plain values, largest first, those without one last."""
+        head = {"instance": self.instance.id, "digest": self.instance.digest}
+        valid = sorted(self.valid, key=lambda each: -each[0].value)
+        best = valid[0][0].value if valid else 0.0
+        rows: list[dict[str, Any]] = [
+            {
+                **head,
+                "bound": each.name,
+                "effort": REGISTRY[each.name].effort,
+                "value_s": each.value,
+                "of_best": each.value / best if best > 0 else 1.0,
+                "theoretical": each.value == best,
+                "seconds": each.seconds,
+                "on_file": on_file,
+                "note": each.note,
+            }
+            for each, on_file in valid
+        ]
+        empty = {"value_s": None, "of_best": None, "theoretical": False, "seconds": None}
+        return rows + [
+            {
+                **head, "bound": name, "effort": REGISTRY[name].effort, **empty, "on_file": False,
+                "note": reason,
+            }
+            for name, reason in self.others.items()
+        ]  # fmt: skip
+
+
+def _here(name: str, instance: Instance, limit: float) -> Bound:
+    return REGISTRY[name](instance)
 
 
 def _cut_short(stored: bounds.Stored, seconds: float) -> bool:

@@ -138,13 +138,14 @@ def submit(
         name, authors or [], description, links or [], kind, incomplete=incomplete, machine=machine
     )
     target = root / name
+    writing.require_room(target, replace)
     if claims is not None:
         rows = _claims(claims, shared)
         submission, _ = making.of_claims(rows, method, asked, about, suite_version())
-        writing.require_room(target, replace)
         writing.write_claims(target, submission, rows)
     else:
         source = gather.from_store(store) if records is None else gather.from_file(records)
+        output.faults(source.faults)
         published = _published(records) if refer and records is not None else ""
         submission, runs = making.of_records(
             source, _entry(method), asked, about, shared.find, limit, published
@@ -152,7 +153,6 @@ def submit(
         if not published:
             runs = writing.brief(runs)
             submission = msgspec.structs.replace(submission, content=content_digest(runs))
-        writing.require_room(target, replace)
         if published:
             writing.write_reference(target, submission)
         else:

@@ -3,6 +3,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 
 import psutil
 import pytest
@@ -106,8 +107,11 @@ def test_an_interrupt_keeps_what_is_finished(cli, name, monkeypatch):
         raise KeyboardInterrupt
 
     monkeypatch.setattr(Aside, "search", stop)
-    code, _, err = cli("bounds", name, "--search", "--save", "--seconds", "1")
+    code, out, err = cli("bounds", name, "--search", "--save", "--seconds", "1", "--json")
     assert code == 130
+    found = {each["bound"]: each for each in json.loads(out)}
+    assert found["critical-path"]["value_s"] > 0
+    assert (found["joint-lp"]["value_s"], found["joint-lp"]["note"]) == (None, "interrupted")
     assert "are kept in" in err
     assert "critical-path" in bounds.path().read_text()
 
@@ -152,19 +156,35 @@ def test_one_whose_process_died_is_told(cli, name, monkeypatch):
     assert found["critical-path"]["value_s"] > 0
 
 
-def test_an_interrupt_ends_a_solver_amidst_its_search():
+@contextmanager
+def searching():
+    """A search that takes minutes, and the process that is at it."""
     command = [
         sys.executable, "-m", "bench.cli", "bounds", "gnmt:operator/quad-eth1g/latency",
-        "--search", "--seconds", "10m",
+        "--search", "--seconds", "10m", "--fresh",
     ]  # fmt: skip
     with harness.start(command, stderr=subprocess.PIPE) as process:
-        searching = []
-        while not searching:
+        found = []
+        while not found:
             time.sleep(0.1)
             children = psutil.Process(process.pid).children()
-            searching = [child for child in children if child.cpu_times().user > 2]
+            found = [child for child in children if child.cpu_times().user > 2]
+        yield process, found[0]
+
+
+def test_an_interrupt_ends_a_solver_amidst_its_search():
+    with searching() as (process, solver):
         process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=60)
     assert process.returncode == 130
     assert err.endswith("placebench: interrupted; the bounds that were finished are shown\n")
-    assert not searching[0].is_running()
+    assert "critical-path" in out
+    assert not solver.is_running()
+
+
+def test_a_search_does_not_outlive_a_killed_command():
+    with searching() as (process, solver):
+        process.kill()
+        solver.wait(60)
+        out, err = process.communicate(timeout=60)
+    assert (out, err) == ("", "")

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import shutil
 
 import msgspec
@@ -173,21 +175,78 @@ def test_an_existing_submission_is_written_over_only_when_asked(cli, good, fille
     assert submit(cli, "mine", filled.root, "--replace")[0] == 2
 
 
-@pytest.mark.parametrize("what", ["answers/*/*", "environments/*"])
+def content(folder):
+    return {path: path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+@pytest.mark.parametrize("what", ["answers/*/*", "environments/*", "lost"])
 def test_one_that_is_refused_changes_nothing(cli, good, filled, tmp_path, what):
-    before = {path: path.read_bytes() for path in good.rglob("*") if path.is_file()}
+    before = content(good)
     damaged = tmp_path / "damaged"
     shutil.copytree(filled.root, damaged)
-    path = sorted(damaged.glob(what))[0]
-    path.write_bytes(b"{}")
+    if what == "lost":
+        shutil.rmtree(damaged / "environments")
+        says = f"placebench: {damaged}: the machine "
+    else:
+        path = sorted(damaged.glob(what))[0]
+        path.write_bytes(b"{}")
+        says = f"placebench: {path}: "
     for more in ((), ("--replace",)):
         name = "mine" if more else "new"
         for _ in range(2):  # and is no obstacle to its own repetition
             code, _, err = submit(cli, name, damaged, *more)
             assert code == 2
-            assert err.startswith(f"placebench: {path}: ")
-    assert {path: path.read_bytes() for path in good.rglob("*") if path.is_file()} == before
+            assert err.splitlines()[-1].startswith(says)
+    assert content(good) == before
     assert [each.name for each in good.parent.iterdir()] == ["mine"]
+    assert submit(cli, "new", damaged, "-o", tmp_path / "a" / "b")[0] == 2
+    assert not (tmp_path / "a").exists()
+
+
+def test_an_exchange_that_is_cut_off_loses_nothing(cli, good, filled, monkeypatch):
+    before, rename = content(good), os.rename
+
+    def second_fails(source, target):
+        if str(source).endswith(".new"):
+            raise OSError(errno.EIO, "Input/output error", str(source))
+        rename(source, target)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "rename", second_fails)
+        assert submit(cli, "mine", filled.root, "--replace")[0] == 1
+    assert content(good) == before
+    rename(good, good.with_name(".mine.old"))  # so a kill amidst would leave it
+    good.with_name(".mine.new").write_text("")
+    assert submit(cli, "mine", filled.root)[0] == 2  # it is there already
+    assert content(good) == before
+
+
+def test_what_people_put_beside_a_submission_stays(cli, good, filled):
+    (good / "README.md").write_text("How it works.")
+    assert submit(cli, "mine", filled.root, "--replace")[0] == 0
+    assert (good / "README.md").read_text() == "How it works."
+
+
+def test_links_and_files_in_place_of_folders_are_refused(cli, good, filled, tmp_path):
+    link = good.with_name("link")
+    for target in (good, tmp_path / "nowhere"):
+        link.unlink(missing_ok=True)
+        link.symlink_to(target)
+        code, _, err = submit(cli, "link", filled.root, "--replace")
+        assert (code, "is a link" in err) == (2, True)
+    (tmp_path / "file").write_text("")
+    code, _, err = submit(cli, "new", filled.root, "-o", tmp_path / "file")
+    assert (code, err) == (2, f"placebench: {tmp_path / 'file'}: is not a folder\n")
+
+
+def test_a_damaged_record_is_told(cli, filled, tmp_path):
+    damaged = tmp_path / "damaged"
+    shutil.copytree(filled.root, damaged)
+    path = sorted(damaged.glob("records/*/*"))[0]
+    path.write_text("")
+    code, _, err = submit(cli, "new", damaged)
+    assert code == 2
+    assert f"set aside: {path}: " in err
 
 
 def test_what_a_killed_one_has_left_is_no_submission_and_goes(cli, good, filled):
