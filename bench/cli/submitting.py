@@ -114,6 +114,7 @@ def submit(
     if not NAME.fullmatch(name):
         raise UsageError(f"{name!r} is no name: letters, digits, dots and dashes only")
     root = folders.root() if folder is None else folder
+    writing.put_back(root)
     shared = Shared(root=root)
     if withdraw or supersedes:
         _need(why, "--why: say why")

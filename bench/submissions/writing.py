@@ -80,6 +80,13 @@ def write_reference(folder: Path, submission: Submission) -> None:
         write_atomically(new / SUBMISSION, plain(submission))
 
 
+def put_back(root: Path) -> None:
+    """Bring back the submissions in a folder whose exchange a killed process has not ended."""
+    if root.is_dir():
+        for path in root.glob(".*.old"):
+            _put_back(path.with_name(path.name.removeprefix(".").removesuffix(".old")))
+
+
 def require_room(folder: Path, replace: bool) -> None:
     """See that a submission may be written to a folder, before anything is done for it.
 
@@ -88,7 +95,6 @@ def require_room(folder: Path, replace: bool) -> None:
     FileError
         If something is there, unless it is a submission that is to be replaced.
     """
-    _put_back(folder)
     for root in (folder.parent, *folder.parent.parents):
         if root.exists() and not root.is_dir():
             raise FileError(f"{root}: is not a folder")
@@ -138,7 +144,7 @@ def _hidden(folder: Path) -> tuple[Path, Path]:
 def _put_back(folder: Path) -> None:
     """Bring back what was there, where the exchange was cut off between its two steps."""
     _, old = _hidden(folder)
-    if old.is_dir() and not folder.exists():
+    if old.is_dir() and not os.path.lexists(folder):
         os.rename(old, folder)
 
 
