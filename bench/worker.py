@@ -92,6 +92,8 @@ class Wire:
 def main(report: int, parent: int) -> NoReturn:
     """Run one task; `report` is the descriptor of reports, `parent` the keeper's number."""
     die_with(parent)
+    # It may be ignored where the harness was started, and is what ends a method at its limit.
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
     faulthandler.enable()
     # The method's standard input is empty; the control pipe is not for it to read.
     control = os.dup(0)

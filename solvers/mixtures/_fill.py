@@ -60,7 +60,7 @@ def fill(
         plain, held = held, spread(instance, first)[pricing.member]
         if (held == plain).all():
             return  # the other way is the same
-    whole = float(pricing.contracted.bytes.sum() + pricing.contracted.shared_bytes.sum())
+    whole = float(pricing.contracted.bytes.sum() + pricing.contracted.shared_bytes.sum()) or 1.0
     idle, free = 0, wide
     while idle < IDLE and time_left() > 0:
         room = Room(held, nobody)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import signal
 import tempfile
 
 import pytest
@@ -262,6 +263,11 @@ def test_loading_has_its_own_limit(tmp_path):
     assert "loading and warm-up took longer than their limit of 0.01 s (--warm-time)" in row.error
     assert row.load_s > 0
     assert row.wall_s == 0
+
+
+def test_a_harness_that_ignores_sigterm_ends_methods_with_it(tmp_path):
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # as a service or a script may have it
+    assert harness.run(tmp_path, "sleeps", time_limit_s=0.5)["sleeps"].signal == "SIGTERM"
 
 
 def test_cpu_and_memory_are_measured(tmp_path):
